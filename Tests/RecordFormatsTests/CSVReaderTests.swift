@@ -109,7 +109,7 @@ import Testing
       ])
   }
 
-  @Test func tellsQuotedFromBareAndKeepsTheRecordAsItStood() throws {
+  @Test func distinguishesQuotedFromBareAndKeepsTheOriginalRecord() throws {
     var reader = CSVReader(source: .bytes("a,b,c\n007,\"\",\n\"x\"\"y\",1,2\r\n".utf8))
     var seen: [String] = []
     while try reader.advance() {

@@ -27,7 +27,7 @@ import Testing
     try store.changeJournal.newestTransactions(limit: 4).first { !$0.changes.isEmpty }
   }
 
-  @Test func whatAddingChangesIsSignedAndTakenBackWithoutTheBinding() throws {
+  @Test func changesOfAnAddedBindingAreSignedAndUndoneAfterItIsDropped() throws {
     let world = try JournalWorld(Self.tables)
     #expect(try world.store.add(Self.binding) == 1)
     let added = try #require(try Self.latest(in: world.store))
@@ -40,7 +40,7 @@ import Testing
     #expect(world.errors.events == [])
   }
 
-  @Test func whileTheBindingIsThereTakingItBackChangesNothing() throws {
+  @Test func whileTheBindingExistsUndoingItsChangesHasNoEffect() throws {
     let world = try JournalWorld(Self.tables)
     try world.store.add(Self.binding)
     #expect(try world.store.undo()?.changes.changes == [])
@@ -48,14 +48,14 @@ import Testing
     #expect(try world.store.undo() == nil)
   }
 
-  @Test func aCatalogThatChangesNoRecordIsNoTransactionOfRecords() throws {
+  @Test func aChangeOfTheCatalogAloneIsNotATransactionOfRecords() throws {
     let world = try JournalWorld(Self.tables)
     try world.other.execute("UPDATE Album SET artistName = 'Nina' WHERE id = 1")
     #expect(try world.store.add(Self.binding) == 0)
     #expect(try world.store.undo() == nil)
   }
 
-  @Test func aPreviewTellsAndChangesNothing() throws {
+  @Test func aPreviewReportsChangesAndMakesNone() throws {
     let world = try JournalWorld(Self.tables)
     let start = try world.store.changeJournal.position()
     #expect(try world.store.add(Self.binding, mode: .preview) == 1)
@@ -82,7 +82,7 @@ import Testing
     #expect(try Self.names(in: world) == [.text("Simone"), .text("Simone"), .null])
   }
 
-  @Test func whoTakesOverFromADroppedBindingIsCountedAndSigned() throws {
+  @Test func changesOfTheBindingThatTakesOverAreCountedAndSigned() throws {
     let world = try JournalWorld(
       """
       CREATE TABLE X (id INTEGER PRIMARY KEY, a TEXT, b TEXT, t TEXT, f INTEGER);
@@ -108,7 +108,7 @@ import Testing
     #expect(dropped.changes.map(\.key) == [[.integer(1)]])
   }
 
-  @Test func whatOpeningWithANewBindingChangesIsSigned() throws {
+  @Test func changesOfABindingAddedByOpeningAreSigned() throws {
     let directory = try TemporaryDirectory()
     var configuration = StoreConfiguration()
     configuration.changeJournal = .full
@@ -129,7 +129,7 @@ import Testing
     #expect(opened.changes.map(\.operation) == [.update])
     #expect(opened.changes.first?["artistName"]?.new == .text("Nina"))
   }
-  @Test func whatABindingDidIsConcludedFromTheJournal() throws {
+  @Test func changesOfABindingAreDerivedFromTheJournal() throws {
     let world = try JournalWorld(Self.tables)
     try world.store.add(Self.binding)
     func told(_ filter: JournalFilter = JournalFilter()) throws -> [String] {

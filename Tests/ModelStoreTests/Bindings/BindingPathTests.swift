@@ -273,7 +273,7 @@ import Testing
   }
 
   @Test("what is written while triggers are gone is found, named and mended")
-  func findsAndMends() throws {
+  func findsAndRepairs() throws {
     let zoo = BindingZoo()
     let fixture = try BindingFixture(zoo.tables + BindingZoo.rows)
     try fixture.install(BindingZoo.bindings, in: zoo.models)

@@ -86,7 +86,7 @@ import Testing
     #expect(try world.store.bindingFindings() == [])
   }
 
-  @Test func onlyTablesThatMayHoldAnythingNeedATableToLookInto() throws {
+  @Test func onlyTablesWithoutStrictTypesNeedALookupTable() throws {
     func tables(isAdopted: Bool, condition: String) throws -> Int {
       let models = [
         ModelSchema(

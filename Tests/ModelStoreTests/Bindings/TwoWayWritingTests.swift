@@ -52,7 +52,7 @@ import Testing
   }
 
   @Test(arguments: [BindingConflict.leftWins, .rightWins, .abort])
-  func theEndThatWasWrittenLeads(policy: BindingConflict) throws {
+  func theWrittenEndDecidesTheOther(policy: BindingConflict) throws {
     let binding = Self.total(policy)
     #expect(try outcome(of: "total = 100, rate = 10", binding) == "10|100|10")
     #expect(try outcome(of: "price = 5, rate = 5", binding) == "5|25|5")
@@ -70,7 +70,7 @@ import Testing
     #expect(try outcome(of: "price = 5, total = 8, rate = 2", binding) == both)
   }
 
-  @Test func aConditionThatHeldBeforeBringsNothingTogether() throws {
+  @Test func aConditionThatWasTrueBeforeDoesNotSynchroniseTheEndsAgain() throws {
     let binding = Self.total(.abort, when: "rate > 0")
     #expect(try outcome(of: "rate = 4", binding) == "2|8|4")
     #expect(try outcome(of: "rate = 4", binding, "1, 2, 7, 0") == "2|7|0 refused")
@@ -80,7 +80,7 @@ import Testing
   }
 
   /// A DATE column has the affinity NUMERIC and keeps texts, of which CAST makes a year.
-  @Test func aConditionOverADateThatHeldBeforeBringsNothingTogether() throws {
+  @Test func aConditionOverADateThatWasTrueBeforeDoesNotSynchroniseTheEndsAgain() throws {
     let model = ModelSchema(
       name: "I",
       fields: [
@@ -134,7 +134,7 @@ import Testing
   }
 
   /// IS TRUE would take 5 for the default.
-  @Test func aDefaultOfTrueIsOneValue() throws {
+  @Test func aDefaultOfTrueIsRecognised() throws {
     let model = ModelSchema(
       name: "D",
       fields: [Self.field("id"), Self.field("l", defaultSQL: "TRUE"), Self.field("r")],
@@ -151,7 +151,7 @@ import Testing
   }
 
   @Test(arguments: ["CURRENT_TIMESTAMP", "random()", "datetime('now')"])
-  func aDefaultThatTellsNothingIsRefused(sql: String) {
+  func aDefaultThatDecidesNothingIsRefused(sql: String) {
     let (model, binding) = Self.pair(sql)
     let error = #expect(throws: StoreError.self) { try ResolvedBinding(binding, in: [model]) }
     #expect(
@@ -195,7 +195,7 @@ import Testing
     ("TEXT", .text, "trim(l)", "r", ["' a'", "'b'", "NULL"], 1),
     ("REAL", .real, "l * 10", "r / 10", ["1.5", "2", "0.5"], 0),
   ])
-  func whatComesBackAsItIsIsNoLoss(
+  func aValueThatComesBackUnchangedIsNotALossyConversion(
     type: String, fieldType: FieldType, forward: String, backward: String, values: [String],
     count: Int
   ) throws {

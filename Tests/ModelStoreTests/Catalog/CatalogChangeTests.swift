@@ -129,7 +129,7 @@ import Testing
   }
 
   /// The binding was committed, and adding it threw `cancelled`.
-  @Test func aStopRequestAfterTheCommitIsTooLate() throws {
+  @Test func aStopRequestAfterTheCommitHasNoEffect() throws {
     let directory = try TemporaryDirectory()
     let path = directory.file("many.store")
     // So many that reading the schema takes SQLite more steps than it makes between two questions.

@@ -39,7 +39,7 @@ import Testing
     return count
   }
 
-  @Test func whatIsReconciledHasNoDriftAndStaysAsItIs() throws {
+  @Test func aReconciledFileHasNoDriftAndIsNotChangedAgain() throws {
     let zoo = BindingZoo()
     let bindings = try CompiledBindings(BindingZoo.bindings, in: zoo.models)
     for seed in Self.seeds {

@@ -126,7 +126,7 @@ import Testing
     ("t (id INTEGER PRIMARY KEY, b BOOL)", true), ("t (id PRIMARY KEY, b BOOL)", true),
     ("t (id INTEGER PRIMARY KEY, b BOOL) WITHOUT ROWID", false),
   ])
-  func readingEndsAtABudgetAndReachesTheEndOfTheTable(table: String, readsEnd: Bool) throws {
+  func samplingStaysWithinABudgetAndReachesTheEndOfTheTable(table: String, readsEnd: Bool) throws {
     let found = try decisions(
       """
       CREATE TABLE \(table);
@@ -190,7 +190,7 @@ import Testing
   ]
 
   @Test(arguments: misfits)
-  func aChoiceThatDoesNotFitIsRefused(
+  func aChosenTypeThatDoesNotFitIsRefused(
     field: String, type: FieldType, form: FieldForm?, message: String
   ) throws {
     let file = try SchemaTestFile(

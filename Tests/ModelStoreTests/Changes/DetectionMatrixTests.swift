@@ -73,7 +73,7 @@ import Testing
   }
 
   // SQLite compiles a DELETE of every row to a truncation unless somebody listens at that time.
-  @Test func deleteOfEveryRowByAStatementFromBeforeAnybodyListened() throws {
+  @Test func deleteOfEveryRowByAStatementPreparedBeforeAnyObserver() throws {
     let file = try DetectionFile(Self.plain)
     try file.store.write { tx in try tx.execute("DELETE FROM t") }
     #expect(
@@ -81,7 +81,7 @@ import Testing
     #expect(try file.changes("DELETE FROM t") == ["delete t 1 (1, 1, 1) user"])
   }
 
-  @Test func deleteOfEveryRowInATriggerFromBeforeAnybodyListened() throws {
+  @Test func deleteOfEveryRowInATriggerPreparedBeforeAnyObserver() throws {
     let file = try DetectionFile(
       Self.plain + """
         CREATE TABLE log(id INTEGER PRIMARY KEY, n);

@@ -4,7 +4,7 @@ import Testing
 
 @Suite(.tags(.unit)) struct FileFactsTests {
   /// Explaining the refusal reads what the file contains, in the middle of the transaction.
-  @Test func aRefusedChangeOfTheSchemaIsForgotten() throws {
+  @Test func aRolledBackChangeOfTheSchemaIsForgotten() throws {
     let directory = try TemporaryDirectory()
     let store = try Store(at: directory.file("music.store"), models: Artist.self)
     #expect(throws: StoreError.self) {

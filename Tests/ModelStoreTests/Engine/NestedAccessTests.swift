@@ -5,7 +5,7 @@ import Testing
 
 /// Transactions begun, and stores closed, while others run.
 @Suite(.tags(.unit)) struct NestedAccessTests {
-  @Test func aWriteInsideTheOnlyReadCanReadLiveQueriesAnew() throws {
+  @Test func aWriteInsideTheOnlyReadCanRefetchLiveQueries() throws {
     let directory = try TemporaryDirectory()
     let path = directory.file("a.store")
     var configuration = StoreConfiguration()
@@ -108,7 +108,7 @@ extension NestedAccessTests {
     #expect(try counted.events.map { try $0.get() } == [0])
   }
 
-  @Test func insideItsReadItMayCloseTheStoreAndNotWrite() throws {
+  @Test func aCallbackInsideAReadMayCloseTheStoreButNotWrite() throws {
     let directory = try TemporaryDirectory()
     let store = try Store(at: directory.file("a.store"), models: Artist.self)
     let refused = Recorder<StoreError.Code?>()

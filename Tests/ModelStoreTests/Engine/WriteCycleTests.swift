@@ -117,7 +117,7 @@ import Testing
     #expect(seen.events == ["update Album 2 (title: 'Blue' → 'Bought' user)"])
   }
 
-  @Test func whatAValidatorThrowsReachesTheCallerAsItIs() throws {
+  @Test func anErrorThrownByAValidatorReachesTheCallerUnchanged() throws {
     struct Broken: Error, Equatable {}
     let shop = try Shop([Validator("Album.broken", Album.self) { _, _ in throw Broken() }])
     let before = try shop.contents()
@@ -169,7 +169,7 @@ import Testing
     #expect(shop.recorder.taken() == ["update Album 1 (title: 'So What' → 'Good' user)"])
   }
 
-  @Test func aPreviewLeavesNothingAndTellsWhatTheCommitWould() throws {
+  @Test func aPreviewLeavesNothingAndReportsWhatTheCommitWould() throws {
     let shop = try Shop([Self.noTheft])
     let before = try shop.contents()
     func work(_ tx: borrowing WriteTransaction) throws {

@@ -80,7 +80,7 @@ import Testing
   ]
 
   @Test(arguments: statements.indices, ["OFF", "ON"])
-  func everyStatementOfAnyProgramIsEntered(_ index: Int, recursiveTriggers: String) throws {
+  func everyStatementOfAnyProgramIsRecorded(_ index: Int, recursiveTriggers: String) throws {
     let (sql, expected) = Self.statements[index]
     let world = try JournalWorld(
       Self.items + "INSERT INTO Item VALUES (1, 'a', 10, NULL), (2, 'b', 20, NULL);")
@@ -147,14 +147,14 @@ import Testing
   ]
 
   @Test(arguments: evictions.indices)
-  func whatReplaceEvictsIsEnteredWhereverItRuns(_ index: Int) throws {
+  func recordsEvictedByReplaceAreRecordedWhereverItRuns(_ index: Int) throws {
     let (tables, sql, entries) = Self.evictions[index]
     let world = try JournalWorld(tables)
     try world.other.execute("PRAGMA foreign_keys = ON")
     #expect(try world.entries(of: sql) == entries)
   }
 
-  @Test func aTableWhoseEvictionsAreNotForeseenIsNotToldExactly() throws {
+  @Test func aTableWhoseEvictionsCannotBeForeseenIsReportedAsAGap() throws {
     let world = try JournalWorld(
       "CREATE TABLE Item (id INTEGER PRIMARY KEY, v); CREATE UNIQUE INDEX lowered ON Item (lower(v));"
     )
@@ -171,7 +171,7 @@ import Testing
     }
   }
 
-  @Test func whatTriggersOfLaterDoIsEnteredBehindWhatTheyAnswer() throws {
+  @Test func changesOfLaterTriggersAreRecordedAfterTheirCause() throws {
     let world = try JournalWorld(Self.items)
     try world.other.execute(
       """
@@ -186,7 +186,7 @@ import Testing
         == ["insert Item 1 ('a', 2, NULL)", "update Item 1 (n: 2 → 4)"])
   }
 
-  @Test func anEntryTakesAtMost32BytesBesideItsValues() throws {
+  @Test func anEntryTakesAtMost32BytesInAdditionToItsValues() throws {
     let world = try JournalWorld("CREATE TABLE Item (id INTEGER PRIMARY KEY, name, n);")
     let count = 10_000
     try world.other.execute(
@@ -243,7 +243,7 @@ import Testing
       ])
   }
 
-  @Test func onlyKeysAreEnteredWhereAsked() throws {
+  @Test func onlyKeysAreRecordedWhereRequested() throws {
     let world = try JournalWorld(Self.items, detail: .keys)
     #expect(
       try world.entries(
@@ -255,7 +255,7 @@ import Testing
     #expect(try world.store.changeJournal.details() == ["Item": .keys])
   }
 
-  @Test func turningItOffAndOnIsTold() throws {
+  @Test func turningTheJournalOffAndOnIsReported() throws {
     let world = try JournalWorld(Self.items)
     let position = try world.store.changeJournal.position()
     try world.store.changeJournal.disable()
@@ -270,7 +270,7 @@ import Testing
       ])
   }
 
-  @Test func triggersThatSomebodyDroppedAreMadeAnewByTheNextWrite() throws {
+  @Test func theNextWriteRecreatesDroppedTriggers() throws {
     let world = try JournalWorld(Self.items)
     let journal = world.store.changeJournal
     try world.other.execute(
@@ -317,7 +317,7 @@ import Testing
     #expect(world.errors.events.map(\.code) == [.journalGap, .journalGap])
   }
 
-  @Test func aTableThatLostAColumnIsLetAloneAndHindersNobody() throws {
+  @Test func aTableThatLostAColumnStaysUnchangedAndBlocksNoOther() throws {
     let world = try ForeignWorld()
     let journal = world.store.changeJournal
     // Somebody makes Album anew in another form, and drops a trigger of another model.
@@ -339,7 +339,7 @@ import Testing
     #expect(world.errors.events.map(\.code) == [.journalGap, .journalGap])
   }
 
-  @Test func whatTheStoreItselfAddsToATableIsForeseenFromThenOn() throws {
+  @Test func indexesThatTheStoreAddsAreConsideredFromThenOn() throws {
     let world = try JournalWorld(Self.items)
     try world.other.execute("INSERT INTO Item VALUES (1, 'a', 1, 10), (2, 'b', 2, 20)")
     for column in ["n", "note"] {
@@ -356,7 +356,7 @@ import Testing
       ])
   }
 
-  @Test func whatIsMadeAnewInOneTransactionMissesNothing() throws {
+  @Test func triggersRecreatedInOneTransactionMissNothing() throws {
     let world = try ForeignWorld()
     let journal = world.store.changeJournal
     let start = try journal.position()
@@ -376,7 +376,7 @@ import Testing
     #expect(try journal.transactions(after: end).flatMap(\.gaps) == ["Artist"])
   }
 
-  @Test func whatANewerTriggerDidBeforeTheyWereMadeAnewIsAGap() throws {
+  @Test func changesOfANewerTriggerBeforeTheRecreationAreAGap() throws {
     let world = try JournalWorld(Self.items + "INSERT INTO Item VALUES (1, 'a', 1, NULL);")
     func entries(_ statements: String...) throws -> [String] {
       let position = try world.store.changeJournal.position()

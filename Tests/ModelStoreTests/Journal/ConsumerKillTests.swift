@@ -42,11 +42,11 @@ import Testing
     #expect(findings.contains { $0.hasPrefix("missed by plain") }, "\(findings)")
   }
 
-  @Test func aChangeThatIsToldBeforeItsCommitIsFound() async throws {
+  @Test func aChangeThatIsReportedBeforeItsCommitIsFound() async throws {
     let world = try KillWorld()
     await world.write(round: 0, killedAfter: 30_000)
     #expect(try world.findings() == [])
-    await world.tellTooEarly()
+    await world.acknowledgeTooEarly()
     let findings = try world.findings()
     #expect(findings.contains { $0.hasPrefix("lost") }, "\(findings)")
     #expect(findings.contains { $0.hasPrefix("never committed") }, "\(findings)")
@@ -168,7 +168,7 @@ private struct KillWorld: Sendable {
 
   /// The planted bug: what it writes is told, to its caller and to a consumer, and it dies before
   /// the commit.
-  func tellTooEarly() async {
+  func acknowledgeTooEarly() async {
     await #expect(processExitsWith: .signal(SIGKILL)) {
       [
         path = path as String, acknowledged = acknowledged as String, worked = worked as String

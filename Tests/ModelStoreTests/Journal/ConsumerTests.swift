@@ -67,7 +67,7 @@ import Testing
   }
 
   /// Positions with holes, as trimming by hand and rolled back transactions leave them.
-  @Test func aPartOfABatchIsAcknowledged() throws {
+  @Test func partOfABatchCanBeAcknowledged() throws {
     let world = try Self.world()
     let consumer = try world.store.consumer("index")
     for ids in [1...2, 3...30, 31...33, 34...35] { try Self.insert(ids, in: world.store) }
@@ -102,7 +102,7 @@ import Testing
   }
 
   /// Its own acknowledgement is a commit too, of which the journal holds nothing but that it was.
-  @Test func whoAcknowledgesInItsOwnWorkHasCaughtUp() throws {
+  @Test func aConsumerThatAcknowledgesInItsOwnTransactionHasCaughtUp() throws {
     let world = try Self.world()
     let consumer = try world.store.consumer("index")
     try Self.insert(1...3, in: world.store)
@@ -120,7 +120,7 @@ import Testing
     #expect(try consumer.lag > 0)
   }
 
-  @Test func whatDoesNotConcernItIsPutBehindIt() throws {
+  @Test func aConsumerAdvancesPastUnrelatedChanges() throws {
     let world = try Self.world()
     let consumer = try world.store.consumer("index")
     let start = try consumer.status().position
@@ -143,7 +143,7 @@ import Testing
     #expect(Self.keys(try consumer.next()) == [.integer(1)])
   }
 
-  @Test func whoIsPutBehindWhatDoesNotConcernItKeepsItsBatch() throws {
+  @Test func aConsumerThatIsAdvancedPastUnrelatedChangesKeepsItsBatch() throws {
     let world = try Self.world()
     let consumer = try world.store.consumer("index")
     for _ in 0..<3 { try world.store.write { tx in try tx.execute("UPDATE Sum SET id = 1") } }
@@ -169,7 +169,7 @@ import Testing
     #expect(failure { try world.store.write { tx in try tx.acknowledge(next) } }?.code == .conflict)
   }
 
-  @Test func aJournalThatSomebodyEmptiedIsToldToWhoWasBeyondIt() throws {
+  @Test func anEmptiedJournalIsAGapForAConsumerBeyondItsEnd() throws {
     let world = try Self.world()
     let consumer = try world.store.consumer("index")
     try Self.insert(1...5, in: world.store)
@@ -201,7 +201,7 @@ import Testing
     #expect(try consumer.status().position == .start)
   }
 
-  @Test func acknowledgingOnlyGoesForward() throws {
+  @Test func acknowledgementsOnlyMoveForward() throws {
     let world = try Self.world()
     let consumer = try world.store.consumer("index")
     try Self.insert(1...1, in: world.store)
@@ -268,7 +268,7 @@ import Testing
     #expect(try consumer.status().position == position)
   }
 
-  @Test func whatATrimmedConsumerMissedIsTold() throws {
+  @Test func aGapReportsWhatATrimmedConsumerMissed() throws {
     let world = try Self.world()
     let consumer = try world.store.consumer("index")
     for id in 1...5 { try Self.insert(id...id, in: world.store) }
@@ -282,7 +282,7 @@ import Testing
     #expect(try consumer.next()?.reset == nil)
   }
 
-  @Test func aJournalThatWasOffIsTold() throws {
+  @Test func aJournalThatWasOffIsReportedAsAGap() throws {
     let world = try Self.world()
     let consumer = try world.store.consumer("index")
     try world.store.changeJournal.disable()
@@ -366,7 +366,7 @@ import Testing
     return (task, stream)
   }
 
-  @Test(.timeLimit(.minutes(30))) func ownAndForeignCommitsWakeIt() async throws {
+  @Test(.timeLimit(.minutes(30))) func ownAndForeignCommitsWakeAConsumer() async throws {
     let world = try Self.world()
     let consumer = try world.store.consumer("index")
     let (task, stream) = Self.follow(consumer)
@@ -407,8 +407,7 @@ import Testing
     #expect(try await growth.next()?.rawValue == nil)
   }
 
-  @Test(.timeLimit(.minutes(30))) func damagedTriggersAreToldToThoseWhoWaitForGrowth() async throws
-  {
+  @Test(.timeLimit(.minutes(30))) func damagedTriggersAreReportedToWaitingConsumers() async throws {
     let world = try Self.world()
     let journal = world.store.changeJournal
     let start = try journal.position()
@@ -457,7 +456,7 @@ import Testing
     await task.value
   }
 
-  @Test(.timeLimit(.minutes(30))) func whoComesAfterTheEndDoesNotWait() async throws {
+  @Test(.timeLimit(.minutes(30))) func waitingAfterTheEndReturnsAtOnce() async throws {
     let listeners = JournalListeners()
     let listener = JournalListeners.Listener(listeners)
     let count = listener.ringCount
@@ -468,7 +467,7 @@ import Testing
     #expect(listener.hasEnded)
   }
 
-  @Test(.timeLimit(.minutes(30))) func aDroppedConsumerIsToldWhileItWaits() async throws {
+  @Test(.timeLimit(.minutes(30))) func aConsumerDroppedWhileItWaitsIsNotified() async throws {
     let world = try Self.world()
     let (task, _) = Self.follow(try world.store.consumer("index"))
     while world.store.engine.journalListeners.waitingCount < 1 { await Task.yield() }

@@ -81,7 +81,7 @@ import Testing
       (Int64(-1), ["corrupt", "corrupt", "corrupt", "corrupt", "corrupt"]),
       (Int64.max, ["journalGap", "journalGap", "ok", "corrupt", "journalGap"]),
     ])
-  func everyReaderEnds(position: Int64, outcomes: [String]) throws {
+  func everyReaderOfADamagedJournalTerminates(position: Int64, outcomes: [String]) throws {
     let (directory, _) = try Self.damaged([position])
     let store = try Store(at: directory.file("damaged.store"), models: Artist.self)
     let journal = store.changeJournal

@@ -5,7 +5,7 @@ import Testing
 /// What the triggers of the journal look for before a write, in tables that others designed.
 @Suite(.tags(.unit)) struct EvictionTests {
   /// In an index and after DEFAULT, SQLite takes names for texts; in triggers the store does not.
-  @Test func textsThatAreWrittenAsNamesHinderNobody() throws {
+  @Test func stringLiteralsInDoubleQuotesDoNotBreakTheTriggers() throws {
     let world = try JournalWorld(
       """
       CREATE TABLE Item (
@@ -37,7 +37,7 @@ import Testing
   }
 
   /// A default is put in the place of NULL by REPLACE only, but a trigger is compiled as a whole.
-  @Test func aDefaultThatCallsAProgramsFunctionHindersNoOtherProgram() throws {
+  @Test func aDefaultThatCallsAProgramsFunctionBlocksNoOtherProgram() throws {
     let world = try JournalWorld(
       """
       CREATE TABLE Item (
@@ -66,7 +66,7 @@ import Testing
     #expect(try isToldExactly("Known"))
   }
 
-  @Test func whatNoUniqueIndexAsksForIsChangedWithoutASearch() throws {
+  @Test func changesOutsideUniqueIndexesRunWithoutASearch() throws {
     let world = try JournalWorld(
       """
       CREATE TABLE Item (id INTEGER PRIMARY KEY, owner INTEGER, isCurrent INTEGER, note);
@@ -92,7 +92,7 @@ import Testing
   /// SQLite computes a generated column of NEW from what the statement sets and BEFORE triggers
   /// name.
   @Test(arguments: ["", "STORED"])
-  func whatAnUpdateEvictsByAGeneratedColumnIsEntered(kind: String) throws {
+  func recordsEvictedThroughAGeneratedColumnAreRecorded(kind: String) throws {
     let world = try JournalWorld(
       """
       CREATE TABLE Item (
@@ -119,7 +119,7 @@ import Testing
       "REPLACE INTO Item (id, a) VALUES (2, NULL)"
     ),
   ])
-  func whatIsComputedTooLateIsNotToldExactly(columns: String, sql: String) throws {
+  func evictionsThatAreComputedTooLateAreReportedAsAGap(columns: String, sql: String) throws {
     let world = try JournalWorld(
       "CREATE TABLE Item (\(columns)); INSERT INTO Item (id, a) VALUES (1, 'x')")
     let items = StoreQuery<DynamicRecord>(try world.store.schema.model(named: "Item"))
@@ -131,7 +131,7 @@ import Testing
     #expect(failure { try world.store.fetch(items, at: start) }?.code == .journalGap)
   }
 
-  @Test func notesOfOtherTablesPushOutNone() throws {
+  @Test func notesOfOtherTablesDoNotDisplaceAny() throws {
     let world = try JournalWorld(
       """
       CREATE TABLE Item (id INTEGER PRIMARY KEY ON CONFLICT REPLACE, n);

@@ -6,7 +6,7 @@ import Testing
 
 /// With a journal, what another program commits is told like a commit of the store's own.
 @Suite(.tags(.law)) struct ForeignEventTests {
-  @Test func everyObserverIsToldExactlyWhatAnotherProgramDid() throws {
+  @Test func everyObserverReceivesExactlyWhatAnotherProgramChanged() throws {
     let world = try ForeignWorld()
     let told = Recorder<String>()
     let field = try world.store.observe(.field(\Album.title, of: 1)) { change in
@@ -63,7 +63,7 @@ import Testing
   }
 
   @Test(arguments: [JournalDetail.keys, nil])
-  func aModelWithoutImagesIsTheOnlyOneThatIsReset(detail: JournalDetail?) throws {
+  func onlyAModelWithoutRowImagesIsReset(detail: JournalDetail?) throws {
     let world = try ForeignWorld()
     if let detail {
       try world.store.changeJournal.enable(detail, for: ["Album"])
@@ -94,7 +94,7 @@ import Testing
   }
 
   @Test(arguments: 1...4 as ClosedRange<UInt64>)
-  func ownAndForeignCommitsMixAndEachIsToldOnce(seed: UInt64) throws {
+  func mixedOwnAndForeignCommitsAreEachReportedOnce(seed: UInt64) throws {
     print("seed \(seed)")
     let world = try JournalWorld(LiveQueryTests.setup)
     try world.other.execute("PRAGMA foreign_keys = ON")
@@ -132,7 +132,7 @@ import Testing
     #expect(world.errors.events == [])
   }
 
-  @Test func aSchemaThatAnotherProgramChangesIsOneResetForWhoOnlyObserves() throws {
+  @Test func aForeignChangeOfTheSchemaIsOneResetForAStoreThatOnlyObserves() throws {
     let world = try ForeignWorld()
     let told = Recorder<String>()
     let field = try world.store.observe(.field(\Album.title, of: 1)) { change in
@@ -146,7 +146,7 @@ import Testing
   }
 
   /// The next write reads it again, so that no write works with models of another schema.
-  @Test func aSchemaThatCannotBeReadEndsEveryWriteUntilItCan() throws {
+  @Test func everyWriteFailsWhileTheSchemaCannotBeRead() throws {
     let world = try ForeignWorld()
     func retitle(_ title: String) throws {
       try world.store.write { tx in try tx.set(\Album.title, to: title, for: 1) }
@@ -200,7 +200,7 @@ import Testing
     field.cancel()
   }
 
-  @Test func aJournalThatSomebodyEmptiedIsAReset() throws {
+  @Test func anEmptiedJournalResetsObservers() throws {
     let world = try ForeignWorld()
     let told = Recorder<String>()
     let field = try world.store.observe(.field(\Album.title, of: 1)) { change in
@@ -224,7 +224,7 @@ import Testing
     field.cancel()
   }
 
-  @Test func aTextThatIsNoUTF8ResetsItsModelOnly() throws {
+  @Test func invalidUTF8ResetsOnlyItsModel() throws {
     let world = try ForeignWorld()
     let told = Recorder<String>()
     let album = try world.store.observe(.field(\Album.title, of: 1)) { change in

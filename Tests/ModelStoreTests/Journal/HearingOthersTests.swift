@@ -17,7 +17,7 @@ import Testing
     store.engine.foreignSync.signal.lookCount.load(ordering: .relaxed)
   }
 
-  @Test(SQLiteShell.isNeeded) func aFieldAndARecordAreToldTheValuesOfNow() throws {
+  @Test(SQLiteShell.isNeeded) func aFieldAndARecordReceiveTheCurrentValues() throws {
     let (shop, shell) = try Self.shop()
     let titles = AwaitedEvents<String>()
     let albums = AwaitedEvents<Album?>()
@@ -124,7 +124,7 @@ import Testing
     #expect(shop.failures.events == [])
   }
 
-  @Test(SQLiteShell.isNeeded) func ownCommitsAndOthersInTurnAreAllHeard() throws {
+  @Test(SQLiteShell.isNeeded) func alternatingOwnAndForeignCommitsAreAllReported() throws {
     let (shop, shell) = try Self.shop()
     let titles = AwaitedEvents<String>()
     let subscription = try shop.store.observe(\Album.title, of: 1) { titles.add($0.new ?? "") }
@@ -136,7 +136,7 @@ import Testing
     subscription.cancel()
   }
 
-  @Test(SQLiteShell.isNeeded) func nothingHereWaitsForATransactionElsewhere() throws {
+  @Test(SQLiteShell.isNeeded) func noCallWaitsForATransactionOfAnotherProcess() throws {
     let (shop, shell) = try Self.shop({ $0.busyTimeout = .seconds(600) })
     let titles = AwaitedEvents<String>()
     let subscription = try shop.store.observe(\Album.title, of: 1) { titles.add($0.new ?? "") }
@@ -154,7 +154,7 @@ import Testing
     subscription.cancel()
   }
 
-  @Test func itListensFromTheFirstObserverToTheLast() throws {
+  @Test func theStoreListensFromTheFirstObserverToTheLast() throws {
     let shop = try MusicShop()
     let directory = shop.directory.path
     #expect(watchCount(of: directory) == 0)
@@ -166,7 +166,7 @@ import Testing
     withExtendedLifetime(second) {}
   }
 
-  @Test func nothingIsLeftWhenTheLastObserverHasGone() throws {
+  @Test func noResourceRemainsAfterTheLastObserver() throws {
     let shop = try MusicShop()
     for _ in 0..<20 {
       let subscription = try shop.store.observe(\Album.title, of: 1) { _ in }
@@ -182,7 +182,7 @@ import Testing
     while watchCount(of: shop.directory.path) > 0 { sched_yield() }
   }
 
-  @Test func closingTheStoreEndsItForGood() throws {
+  @Test func closingTheStoreEndsListeningForGood() throws {
     let shop = try MusicShop()
     let before = try shop.store.observe(\Album.title, of: 1) { _ in }
     shop.store.close()
@@ -209,7 +209,7 @@ import Testing
     subscription?.cancel()
   }
 
-  @Test(SQLiteShell.isNeeded) func aReadOnlyStoreHearsToo() throws {
+  @Test(SQLiteShell.isNeeded) func aReadOnlyStoreIsNotifiedToo() throws {
     let directory = try TemporaryDirectory()
     let path = directory.file("read.store")
     do {
@@ -229,7 +229,7 @@ import Testing
   }
 
   /// Own commits write to the log as others' do. What matters is that they cause few looks.
-  @Test func aStoreThatCommitsInALoopLooksLittle() throws {
+  @Test func aStoreThatCommitsInALoopPollsRarely() throws {
     let shop = try MusicShop { $0.durability = .normal }
     let subscription = try shop.store.observe(\Album.title, of: 1) { _ in }
     let before = Self.lookCount(shop.store)

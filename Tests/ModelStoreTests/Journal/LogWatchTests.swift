@@ -13,7 +13,7 @@
       return isSign
     }
 
-    @Test(SQLiteShell.isNeeded) func aLogThatComesGoesAndComesAgainIsHeard() throws {
+    @Test(SQLiteShell.isNeeded) func aLogThatIsCreatedDeletedAndCreatedAgainIsDetected() throws {
       let directory = try TemporaryDirectory()
       let path = directory.file("signs.db")
       let first = try SQLiteShell(path)
@@ -40,7 +40,7 @@
       }
     }
 
-    @Test func aLogThatIsThereAlreadyIsHeardAndSoIsOneThatTakesItsName() throws {
+    @Test func anExistingLogAndItsReplacementAreDetected() throws {
       let directory = try TemporaryDirectory()
       let path = directory.file("signs.db")
       try "a log".write(toFile: path + "-wal")
@@ -56,7 +56,7 @@
       #expect(isSign(watch))
     }
 
-    @Test func otherFilesInTheDirectoryAreNoSigns() throws {
+    @Test func otherFilesInTheDirectoryCauseNoFileEvents() throws {
       let directory = try TemporaryDirectory()
       let path = directory.file("signs.db")
       let watch = try #require(LogWatch(path: path))
@@ -73,7 +73,7 @@
       #expect(watchCount(of: directory.path) == 0)
     }
 
-    @Test func moreThanTheSystemKeepsInMindIsASign() throws {
+    @Test func anOverflowOfTheSystemsQueueIsAFileEvent() throws {
       let directory = try TemporaryDirectory()
       let path = directory.file("signs.db")
       let watch = try #require(LogWatch(path: path))

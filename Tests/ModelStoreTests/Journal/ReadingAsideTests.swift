@@ -8,7 +8,7 @@ import Testing
 /// comes after, and so is everybody else.
 @Suite(.tags(.law)) struct ReadingAsideTests {
   @Test(.timeLimit(.minutes(30)), arguments: 1...3 as ClosedRange<UInt64>)
-  func nobodyIsToldToLookAnewBecauseSomebodyReads(seed: UInt64) throws {
+  func readingDuringWritesCausesNoResets(seed: UInt64) throws {
     print("seed \(seed)")
     let world = try JournalWorld(LiveQueryTests.setup)
     let store = world.store

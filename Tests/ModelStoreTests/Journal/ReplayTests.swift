@@ -19,7 +19,7 @@ import Testing
     return told.objections.isEmpty && told.records == ["M": [:]]
   }
 
-  @Test func aLineThatIsLostDoubledOrTooEarlyIsFound() throws {
+  @Test func aLostDuplicatedOrEarlyLineIsFound() throws {
     let lines = Self.changes
     #expect(try areTaken(lines))
     for index in lines.indices {
@@ -51,7 +51,7 @@ import Testing
         """.utf8))
   }
 
-  @Test func linesOfOneStepAreTakenAtOnce() throws {
+  @Test func theLinesOfOneStepAreAppliedTogether() throws {
     func result(deleting index: Int, in step: Int) throws -> ToldResult {
       var result = ToldResult()
       for line in [

@@ -64,7 +64,7 @@ import Testing
     #expect(Set(outcomes.keys).isSuperset(of: ["restored", "conflict"]), "\(outcomes)")
   }
 
-  @Test func aRecordThatMadeRoomForAWhileMakesRoomAgain() throws {
+  @Test func undoRepeatsATemporaryChangeOfAUniqueValue() throws {
     let world = try SeatWorld(seed: 1)
     try world.store.write { tx in
       try tx.execute("DELETE FROM Seat")
@@ -101,7 +101,7 @@ import Testing
 
   /// The third record took the value that was free in between, so the way back is closed and the
   /// two can only be exchanged at once.
-  @Test func anExchangeIsTakenBackThoughItsWayIsTaken() throws {
+  @Test func anExchangeIsUndoneAlthoughItsIntermediateValueIsTaken() throws {
     let world = try SeatWorld(seed: 1)
     try world.store.write { tx in
       try tx.execute("DELETE FROM Seat")

@@ -6,7 +6,7 @@ import Testing
 @Suite(.tags(.law)) struct ListLawTests {
   @Test(
     "P1 P2 P3 P7 P8 P9 P13 P14 every commit is told exactly", arguments: [1, 2, 12] as [UInt64])
-  func everyCommitIsToldExactly(seed: UInt64) throws {
+  func everyCommitIsReportedExactly(seed: UInt64) throws {
     print("seed \(seed)")
     var random = RandomListTransaction(seed: seed)
     let world = try ListWorld(songs: [1, 2, 2, 3])
@@ -41,7 +41,7 @@ import Testing
   @Test(
     "P4 P15 an observer that fell behind is told all at once, exactly",
     arguments: [4, 5] as [UInt64])
-  func foldedCommitsAreToldExactly(seed: UInt64) throws {
+  func coalescedCommitsAreReportedExactly(seed: UInt64) throws {
     print("seed \(seed)")
     var random = RandomListTransaction(seed: seed)
     let world = try ListWorld(songs: [1, 2, 2, 3])

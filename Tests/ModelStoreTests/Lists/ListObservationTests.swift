@@ -350,7 +350,7 @@ import Testing
     subscription.cancel()
   }
 
-  @Test func changesOfAnotherListAreNotTold() throws {
+  @Test func changesOfAnotherListAreNotReported() throws {
     let world = try ListWorld(songs: [1])
     let subscription = try world.observe()
     try world.store.write { tx in
@@ -363,7 +363,7 @@ import Testing
     subscription.cancel()
   }
 
-  @Test func aListThatIsNoneAndAFieldThatIsNoneAreRefused() throws {
+  @Test func unknownListsAndFieldsAreRefused() throws {
     let world = try ListWorld()
     #expect(
       failure {

@@ -47,7 +47,7 @@ import Testing
   }
 
   /// The event was on its way when its reader cancelled.
-  @Test func afterTheActorHasCancelledItHearsNothing() async throws {
+  @Test func afterCancellingTheActorReceivesNothing() async throws {
     let shop = try MusicShop()
     let shelf = Shelf()
     await shelf.hold(

@@ -34,7 +34,7 @@ import Testing
   }
 
   @Test(arguments: 1...4)
-  func everyoneConcernedAndNobodyElse(seed: UInt64) {
+  func exactlyTheAffectedObserversAreFound(seed: UInt64) {
     var random = SeededGenerator(seed: seed)
     var routes = ChangeRoutes()
     var known: [UInt64: ChangeBroker.Interest] = [:]

@@ -75,7 +75,7 @@ import Testing
   }
 
   /// What a mailbox keeps, and the turns that it asks for, do not grow with the commits.
-  @Test func foldedEventsNeedNoTurnOfTheirOwn() {
+  @Test func coalescedEventsNeedNoSeparateTurn() {
     struct Step: ObservedEvent {
       let version: UInt64
       var distance: Int
@@ -117,7 +117,7 @@ import Testing
     #expect(told.taken() == [[10, 1], [13, 6]])
   }
 
-  @Test func aPausedSubscriptionHearsLaterAndInOrder() throws {
+  @Test func aPausedSubscriptionReceivesEventsLaterAndInOrder() throws {
     let shop = try MusicShop()
     let subscription = try shop.store.observe(.field(\Album.title, of: 1), coalescing: .bounded(2))
     {
@@ -143,7 +143,7 @@ import Testing
     other.cancel()
   }
 
-  @Test func whatIsUndoneWhilePausedIsNotTold() throws {
+  @Test func changesThatCancelOutDuringAPauseAreNotReported() throws {
     let shop = try MusicShop()
     let titles = try shop.store.liveQuery(Album.all.order { $0.title })
     let subscription = try titles.observe(coalescing: .latest) {
@@ -215,7 +215,7 @@ import Testing
 
   // Writes that leave subscribers out
 
-  @Test func aSuppressedWriteIsNotToldToThoseItLeavesOut() async throws {
+  @Test func aSuppressedWriteIsNotReportedToTheExcludedObservers() async throws {
     let shop = try MusicShop()
     let albums = try shop.store.liveQuery(Album.all.order { $0.title })
     let field = try shop.store.observe(\Album.title, of: 1) { shop.told.add("field \($0.text)") }
@@ -243,7 +243,7 @@ import Testing
     for subscription in [field, list, witness] { subscription.cancel() }
   }
 
-  @Test func whatWaitsIsNotFoldedAcrossASuppressedWrite() throws {
+  @Test func waitingEventsAreNotCoalescedAcrossASuppressedWrite() throws {
     let shop = try MusicShop()
     let subscription = try shop.store.observe(.field(\Album.title, of: 1), coalescing: .latest) {
       shop.told.add($0.text)
@@ -262,7 +262,7 @@ import Testing
   }
 
   /// What came after the suppressed write was undone, and what came then was folded across it.
-  @Test func whatIsUndoneAfterASuppressedWriteLeavesItsGap() throws {
+  @Test func changesThatCancelOutAfterASuppressedWriteLeaveItsGap() throws {
     let shop = try MusicShop()
     let subscription = try shop.store.observe(.field(\Album.title, of: 1), coalescing: .latest) {
       shop.told.add($0.text)

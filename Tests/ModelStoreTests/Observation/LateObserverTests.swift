@@ -4,7 +4,7 @@ import Testing
 
 @Suite(.tags(.unit)) struct LateObserverTests {
   /// An observer that came after the transaction's capture was planned once heard nothing of it.
-  @Test func anObserverThatComesDuringATransactionLooksAnew() throws {
+  @Test func anObserverAddedDuringATransactionReadsAgain() throws {
     let directory = try TemporaryDirectory()
     let store = try Store(at: directory.file("late.store"), models: Artist.self)
     try store.write { tx in try tx.insert(Artist(id: 1, name: "before")) }

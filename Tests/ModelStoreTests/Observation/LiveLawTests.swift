@@ -88,7 +88,7 @@ import Testing
   }
 
   @Test("P5 it makes no difference which of three are folded first", arguments: 1...12)
-  func foldingIsAssociative(seed: UInt64) throws {
+  func coalescingIsAssociative(seed: UInt64) throws {
     var generator = SeededGenerator(seed: seed)
     var checked = 0
     for _ in 0..<400 {

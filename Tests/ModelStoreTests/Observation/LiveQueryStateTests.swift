@@ -78,7 +78,7 @@ import Testing
   }
 
   /// A result that could not be read anew once went on telling indices of a list that was no more.
-  @Test func aResultThatCannotBeReadAnewTriesAgainAtTheNextCommit() throws {
+  @Test func aResultThatCannotBeRefetchedTriesAgainAtTheNextCommit() throws {
     struct Unreadable: Error {}
     let states = [
       [Row(sortKey: 1, isAdmitted: true), nil], [nil, Row(sortKey: 0, isAdmitted: true)],
@@ -109,7 +109,7 @@ import Testing
     end()
   }
 
-  @Test func aResultThatLacksAChangedRecordIsReadAnewAndSaysSo() throws {
+  @Test func aResultThatLacksAChangedRecordIsRefetchedAndReportsIt() throws {
     let states = [
       [Row(sortKey: 1, isAdmitted: true), Row(sortKey: 2, isAdmitted: true)],
       [nil, Row(sortKey: 2, isAdmitted: true)],

@@ -136,7 +136,7 @@ import Testing
 
   @Test(
     "P1 P2 P3 P4 P7 P9 P13 P15 random transactions tell exactly what SQL says", arguments: seeds)
-  func randomTransactionsTellExactlyWhatSQLSays(seed: UInt64) async throws {
+  func randomTransactionsReportExactlyWhatSQLSays(seed: UInt64) async throws {
     let directory = try TemporaryDirectory()
     let path = directory.file("random.db")
     try PlainDatabase(path).execute(Self.setup)
@@ -201,7 +201,7 @@ import Testing
   }
 
   /// So many rows change that the result's tree is built anew; the event is as exact as any.
-  @Test func aLargeCommitIsToldAsExactly() throws {
+  @Test func aLargeCommitIsReportedJustAsExactly() throws {
     let directory = try TemporaryDirectory()
     let path = directory.file("large.db")
     try PlainDatabase(path).execute(

@@ -98,7 +98,7 @@ import Testing
     subscription.cancel()
   }
 
-  @Test func aLongChainOfSeparateWritesIsNone() throws {
+  @Test func aLongChainOfSeparateWritesIsNotACycle() throws {
     let world = try World()
     let subscription = try world.store.observe(\Artist.name, of: 1) { change in
       world.writing { tx in try tx.set(\Album.title, to: change.new ?? "", for: 1) }

@@ -40,7 +40,7 @@ import Testing
   }
 
   /// What is read for the beginning is read in a transaction, and its COMMIT may fail.
-  @Test func whatCannotBeginIsNotAmongTheObservers() throws {
+  @Test func anObservationThatFailsToStartIsNotRegistered() throws {
     let shop = try MusicShop()
     let engine = shop.store.engine
     // When the first observer has entered, there is no transaction any more that could end.
@@ -69,7 +69,7 @@ import Testing
     #expect(try shop.store.liveQuery(Album.all).count == 3)
   }
 
-  @Test func everyKindOfObservationHasABeginning() throws {
+  @Test func everyKindOfObservationSupportsAnInitialEvent() throws {
     let shop = try MusicShop()
     let bag = ObservationBag()
     try shop.store.observe(.record(Album.self, 1), in: bag, options: .initial) { event in
@@ -112,7 +112,7 @@ import Testing
     #expect(shop.news() == [])
   }
 
-  @Test func whoEndsInTheFirstOfTwoCallsIsSparedTheSecond() throws {
+  @Test func anObserverThatEndsInTheFirstOfTwoCallsDoesNotReceiveTheSecond() throws {
     let shop = try MusicShop()
     let bag = ObservationBag()
     try shop.store.observe(.field(\Album.title, of: 1), in: bag, options: .prior) {
@@ -141,7 +141,7 @@ import Testing
       ])
   }
 
-  @Test func insideAWriteThePresentIsNotSettled() throws {
+  @Test func insideAWriteAnInitialValueIsRefused() throws {
     let shop = try MusicShop()
     let refused = failure {
       try shop.store.write { tx in
@@ -153,7 +153,7 @@ import Testing
   }
 
   /// The beginning is folded like any event: what comes out is how it was at last.
-  @Test func aSlowObserverHearsTheLatestBeginning() throws {
+  @Test func aSlowObserverReceivesTheLatestInitialValue() throws {
     let shop = try MusicShop()
     let gate = DispatchGate()
     let blocking = try shop.store.observe(Artist.self) { _ in gate.wait() }
@@ -189,7 +189,7 @@ import Testing
 
   /// Writers and beginnings at once: each observer's story must be without a gap and without a
   /// repetition.
-  @Test func everyStoryIsWithoutGap() async throws {
+  @Test func everySequenceOfEventsIsWithoutGaps() async throws {
     let shop = try MusicShop { $0.durability = .normal }
     let steps = Recorder<Step>()
     let bag = ObservationBag()
@@ -230,7 +230,7 @@ import Testing
   }
 
   /// The one that was there first once said for ever how events wait and who waits for them.
-  @Test func whoTakesAPlaceBringsItsOwnBacklogAndOptions() throws {
+  @Test func aReplacingObserverUsesItsOwnBacklogAndOptions() throws {
     let shop = try MusicShop()
     let bag = ObservationBag()
     let title = Observed.field(\Album.title, of: 1)

@@ -34,7 +34,7 @@ import Testing
     bag.removeAll()
   }
 
-  @Test func severalFieldsAreTheSameAsEach() throws {
+  @Test func observingSeveralFieldsEqualsObservingEach() throws {
     let shop = try MusicShop()
     let bag = ObservationBag()
     try shop.store.observe(Self.title, in: bag) { _ in }
@@ -60,7 +60,7 @@ import Testing
   }
 
   /// A look for what others wrote may hold the store for a moment more, on its own thread.
-  @Test func whatACallbackHoldsGoesInEitherOrderOfDeath() throws {
+  @Test func capturedObjectsMayBeReleasedInAnyOrder() throws {
     final class Person: Sendable {
       let gone = DispatchSemaphore(value: 0)
       deinit { gone.signal() }
@@ -116,7 +116,7 @@ import Testing
     withExtendedLifetime(shop) {}
   }
 
-  @Test func manyLeaveABagOneByOne() throws {
+  @Test func manySubscriptionsLeaveABagOneByOne() throws {
     let shop = try MusicShop()
     let bag = ObservationBag()
     for key in 1...2_000 as ClosedRange<Int64> {

@@ -39,7 +39,7 @@ import Testing
       "\(text(change.old)) → \(text(change.new)) \(change.origin)\(change.isReset ? " reset" : "")"
   }
 
-  @Test func aFieldTellsOldAndNewAndWhoDidIt() throws {
+  @Test func aFieldReportsOldAndNewValueAndTheAuthor() throws {
     let shop = try Shop()
     let title = try shop.store.observe(\Album.title, of: 1) {
       shop.recorder.add("title \(Self.line($0))")
@@ -68,7 +68,7 @@ import Testing
     artist.cancel()
   }
 
-  @Test func aRecordTellsTheFieldsThatDiffer() throws {
+  @Test func aRecordReportsTheFieldsThatDiffer() throws {
     let shop = try Shop()
     @Sendable func line(_ change: RecordEvent<Album>) -> String {
       "\(change.old?.title ?? "none") → \(change.new?.title ?? "none") \(change.fields.map(\.name)) \(change.origin)"
@@ -93,7 +93,7 @@ import Testing
     some.cancel()
   }
 
-  @Test func aModelTellsEachCommitOnceInOrder() throws {
+  @Test func aModelReportsEachCommitOnceInOrder() throws {
     let shop = try Shop()
     let subscription = try shop.store.observe(Album.self) { changes in
       shop.recorder.add(
@@ -110,7 +110,7 @@ import Testing
     subscription.cancel()
   }
 
-  @Test func refusedAndAbandonedTransactionsTellNothing() throws {
+  @Test func refusedAndAbandonedTransactionsReportNothing() throws {
     let shop = try Shop()
     let subscription = try shop.store.observe(\Album.title, of: 1) {
       shop.recorder.add(Self.line($0))
@@ -136,7 +136,7 @@ import Testing
     model.cancel()
   }
 
-  @Test func withinACommitTheOrderIsThatOfRegistration() throws {
+  @Test func observersOfOneCommitAreCalledInOrderOfRegistration() throws {
     let shop = try Shop()
     let subscriptions = try (0..<5).map { number in
       number % 2 == 0
@@ -239,7 +239,7 @@ import Testing
     subscription.cancel()
   }
 
-  @Test func anotherConnectionsCommitIsAReset() throws {
+  @Test func aCommitOfAnotherConnectionIsAReset() throws {
     let shop = try Shop()
     let subscription = try shop.store.observe(\Album.title, of: 1) {
       shop.recorder.add(Self.line($0))
@@ -267,7 +267,7 @@ import Testing
   }
 
   // What was captured was decided before the observer came, so it has to read anew.
-  @Test func anObserverThatComesDuringATransactionMissesNothing() throws {
+  @Test func anObserverAddedDuringATransactionMissesNothing() throws {
     let shop = try Shop()
     let held = Mutex<[ObservationToken]>([])
     try shop.store.write { tx in
@@ -296,7 +296,7 @@ import Testing
     wide.cancel()
   }
 
-  @Test func aSlowObserverGetsCommitsFolded() throws {
+  @Test func aSlowObserverReceivesCoalescedCommits() throws {
     let shop = try Shop()
     let gate = Mutex(())
     let blocking = try shop.store.observe(Artist.self) { _ in gate.withLock { _ in } }
@@ -445,7 +445,7 @@ import Testing
   }
 
   /// Letting go of a callback may run the caller's code, which may end other subscriptions.
-  @Test func whatACallbackHeldMayEndOthersWhenItIsLetGo() throws {
+  @Test func objectsCapturedByACallbackMayEndObservationsWhenReleased() throws {
     let shop = try Shop()
     let live = try shop.store.liveQuery(Album.all)
     final class Holder: Sendable {
@@ -463,7 +463,7 @@ import Testing
     #expect(shop.told() == [])
   }
 
-  @Test func waitingForDeliveryInsideAWriteIsAnErrorOfTheProgram() async {
+  @Test func waitingForDeliveryInsideAWriteTraps() async {
     await #expect(processExitsWith: .failure) {
       let directory = try TemporaryDirectory()
       let store = try Store(at: directory.file("a.store"), models: Artist.self)

@@ -160,7 +160,7 @@ import Testing
     }
   }
 
-  @Test func afterAResetThereIsNoWayBack() throws {
+  @Test func aResetHasNoInverse() throws {
     let state: State = [
       1: [.integer(1), .integer(1), .integer(1), .integer(0)],
       2: [.integer(2), .integer(2), .integer(1), .integer(0)],
@@ -182,7 +182,7 @@ import Testing
     #expect(old.applying(changes.keyDifference) == [[.integer(2)], [.integer(3)]])
   }
 
-  @Test func eachFormOfOneStepInFull() throws {
+  @Test func everyFormOfOneChangeSetIsExact() throws {
     func record(_ id: Int64, _ k: Int64, _ v: Int64 = 0) -> [SQLValue] {
       [.integer(id), .integer(k), .integer(1), .integer(v)]
     }

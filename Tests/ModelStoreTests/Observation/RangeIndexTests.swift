@@ -46,7 +46,7 @@ import Testing
     }
   }
 
-  @Test func tenThousandRangesCostALookAtAFew() {
+  @Test func aSearchAmongTenThousandRangesVisitsFew() {
     var index = RangeIndex<Int>()
     for number in 0..<10_000 {
       index.insert(

@@ -30,7 +30,7 @@ import Testing
     #expect(shop.registry == ["Album[1].title"])
   }
 
-  @Test func enteringRecordsCanTellTheirPresent() throws {
+  @Test func enteringRecordsCanReportTheirCurrentValues() throws {
     let shop = try MusicShop()
     let window = try shop.store.observe(\Album.title, ofEach: [2, 1], options: .initial) {
       key, change in shop.told.add("\(key) \(change.phase) \(change.text)")
@@ -58,7 +58,7 @@ import Testing
   }
 
   @Test("TC4 a recycled cell never hears of the former row")
-  func aRecycledCellHearsOfItsOwnRow() throws {
+  func aRecycledCellReceivesEventsOfItsOwnRow() throws {
     let shop = try MusicShop()
     final class Cell: Sendable {
       let bag = ObservationBag()

@@ -69,7 +69,7 @@ import Testing
   }
 
   @Test(arguments: 1...8)
-  func whoIsNotFoundHadNothingToDoWithTheRow(seed: UInt64) throws {
+  func observersThatAreNotFoundAreNotAffectedByTheRow(seed: UInt64) throws {
     var random = SeededGenerator(seed: seed)
     let connection = try QueryFixtures.scratchConnection()
     let rows = try Self.rows(on: connection, &random)
@@ -135,7 +135,7 @@ import Testing
     #expect(visited <= 100)
   }
 
-  @Test func whoReadsOtherFieldsOfARecordIsNotTold() {
+  @Test func queriesThatReadOtherFieldsAreNotNotified() {
     var routes = ChangeRoutes()
     for field in 1...6 {
       _ = routes.add(

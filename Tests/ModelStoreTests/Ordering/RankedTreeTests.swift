@@ -21,7 +21,7 @@ import Testing
     }
   }
 
-  @Test func snapshotsStayAsTheyWere() {
+  @Test func snapshotsDoNotChange() {
     for seed in UInt64(1)...10 {
       var generator = SeededGenerator(seed: seed)
       let shape = shapes.randomElement(using: &generator) ?? .standard

@@ -68,7 +68,7 @@ import Testing
   ]
 
   @Test(arguments: misfits)
-  func whatDoesNotFitIsRefused(type: FieldType, text: String) {
+  func valuesThatDoNotFitAreRefused(type: FieldType, text: String) {
     #expect(value(text, type) == nil)
   }
 

@@ -18,19 +18,19 @@ import Testing
     #expect(error?.code == .misuse)
   }
 
-  @Test func aTrailingSemicolonIsNoSecondStatement() throws {
+  @Test func aTrailingSemicolonIsNotASecondStatement() throws {
     let scratch = try ScratchDatabase()
     #expect(
       try scratch.connection.firstRow(SQLText(sql: "SELECT 7 ; \n")) { try $0.integer(at: 0) } == 7)
   }
 
   @Test(arguments: ["SELECT 7 -- seven", "SELECT 7; -- seven", "SELECT 7; /* seven */ -- 7\n ;"])
-  func aTrailingCommentIsNoSecondStatement(sql: String) throws {
+  func aTrailingCommentIsNotASecondStatement(sql: String) throws {
     let scratch = try ScratchDatabase()
     #expect(try scratch.connection.firstRow(SQLText(sql: sql)) { try $0.integer(at: 0) } == 7)
   }
 
-  @Test func textsOfOtherBytesAreOtherStatements() throws {
+  @Test func textsThatDifferInBytesAreDifferentStatements() throws {
     let scratch = try ScratchDatabase()
     let texts = ["SELECT hex('\u{E9}')", "SELECT hex('e\u{301}')"].map { SQLText(sql: $0) }
     #expect(texts[0].sql == texts[1].sql)

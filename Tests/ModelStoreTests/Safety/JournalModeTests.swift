@@ -40,7 +40,7 @@ internal import Testing
     #expect(try mode() == [[.text("wal")]])
   }
 
-  @Test func theReportGoesOnceToTheStoreThatOpenedTheFile() throws {
+  @Test func theStoreThatOpenedTheFileReceivesTheReportOnce() throws {
     let (first, second, later) = (
       Recorder<StoreError>(), Recorder<StoreError>(), Recorder<StoreError>()
     )

@@ -11,7 +11,7 @@ import Testing
     ProcessInfo.processInfo.environment["MODELSTORE_KILL_ROUNDS"].flatMap { Int($0) } ?? 20
   }
 
-  @Test func whatWasAcknowledgedSurvivesAKill() async throws {
+  @Test func acknowledgedWritesSurviveAKill() async throws {
     let seed = UInt64.random(in: 0...UInt64.max)
     print("kills: seed \(seed)")
     var generator = SeededGenerator(seed: seed)

@@ -42,7 +42,7 @@ import Testing
     }
   }
 
-  @Test func aTextFileIsNoStore() throws {
+  @Test func aTextFileIsRefusedAsAStore() throws {
     let text = [UInt8]("id,name\n1,Miles Davis\n2,John Coltrane\n".utf8)
     try expectRefused(text, [.notADatabase])
     try expectRefused([UInt8](repeating: 0x41, count: 10_000), [.notADatabase])
@@ -50,7 +50,7 @@ import Testing
 
   /// Some versions of SQLite do not trust their own JSON functions in a schema.
   @Test(arguments: [StoreConfiguration.Access.readWrite, .readOnly])
-  func aSchemaThatThisSQLiteDoesNotTrustIsNoDamage(access: StoreConfiguration.Access) throws {
+  func aSchemaThatThisSQLiteDoesNotTrustIsNotDamage(access: StoreConfiguration.Access) throws {
     let path = directory.file("json.store")
     try PlainDatabase(path).execute(
       "CREATE TABLE j (t TEXT); CREATE INDEX i ON j (json_extract(t, '$.a'))")
@@ -74,7 +74,7 @@ import Testing
       (.error, "unsafe use of json()", .unsupportedSchema),
       (.error, "no such table: unsafe use of x", .invalidQuery),
     ] as [(ResultCode, String, StoreError.Code)])
-  func wantOfTrustIsToldFromDamage(
+  func aMissingPermissionIsDistinguishedFromDamage(
     sqlite: ResultCode, message: String, code: StoreError.Code
   ) {
     #expect(StoreError(SQLiteError(code: sqlite, message: message)).code == code)
@@ -134,7 +134,7 @@ import Testing
     #expect(try store.fetch(Artist.all) == [Artist(id: 1, name: "a")])
   }
 
-  @Test func pathsThatNameNoFileAreRefused() throws {
+  @Test func pathsThatDoNotNameAFileAreRefused() throws {
     let missing = directory.file("missing.store")
     #expect(code { try open(missing) { $0.access = .readWrite } } == .fileNotFound)
     #expect(code { try open(missing) { $0.access = .readOnly } } == .fileNotFound)
@@ -318,7 +318,7 @@ import Testing
     "file:name.store", "name.store?mode=memory", "per%20cent.store", "name.store#fragment",
     ":memory:", "ümläut 中文 🎵.store", "with space", "quo'te\"s", "-rf", "new\nline.store",
   ])
-  func namesAreTakenAsTheyAre(name: String) throws {
+  func fileNamesAreUsedVerbatim(name: String) throws {
     let path = directory.file(name)
     let store = try open(path)
     try store.write { tx in try tx.insert(Artist(id: 1, name: name)) }

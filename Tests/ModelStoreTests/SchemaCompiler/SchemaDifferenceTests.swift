@@ -277,7 +277,7 @@ struct DifferenceCase: Sendable, CustomTestStringConvertible {
   ]
 
   @Test(arguments: cases)
-  func differencesAreTold(_ example: DifferenceCase) throws {
+  func differencesAreReported(_ example: DifferenceCase) throws {
     var model = Self.person
     model.isAdopted = example.isAdopted
     example.change(&model)

@@ -61,7 +61,7 @@ import Testing
   }
 
   @Test(arguments: ["amountOfRoot()", "readsWithSqlite3()", "\"only root: python3 and mount\""])
-  func theNameOfATestIsNoReason(name: String) throws {
+  func theNameOfATestIsNotAReason(name: String) throws {
     try record(["Test \(name) skipped: \"it rains\"", "Test \(name) skipped."], of: "faults")
     let text = "skipped for a reason that Scripts/check-skipped does not know: Test \(name) skipped"
     #expect(try outcome() == ScriptRun(status: 1, lines: [text + ": \"it rains\"", text + "."]))

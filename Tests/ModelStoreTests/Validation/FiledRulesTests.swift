@@ -118,7 +118,7 @@ import Testing
     }
   }
 
-  @Test func aRuleWhoseTableIsGoneGoesAndIsReported() throws {
+  @Test func aRuleWhoseTableIsMissingIsDroppedAndReported() throws {
     let directory = try file(
       Self.positive, Rule("Paper.rated", of: "Paper", fields: ["rating"], .required))
     let notices = Recorder<StoreError>()
@@ -151,7 +151,7 @@ import Testing
   }
 
   /// What another process leaves behind when it adds a field, and a rule about it.
-  @Test func aRuleAboutAFieldThatThisProgramDoesNotKnowIsNotAsked() throws {
+  @Test func aRuleAboutAFieldUnknownToThisProgramIsNotEvaluated() throws {
     let hotel = try Hotel(rules: [.atMost(9, of: Booking.self, per: \.room, name: "few")])
     try PlainDatabase(hotel.store.path).execute(
       """
@@ -168,7 +168,7 @@ import Testing
 
   /// The other record was sought once for each record, without an index.
   @Test(arguments: [nil, "note = 'late'"])
-  func whoHasTheSameValuesIsAskedOnceForAll(condition: String?) throws {
+  func recordsWithEqualValuesAreSearchedOnceForAll(condition: String?) throws {
     let hotel = try Hotel()
     let rule = Rule(
       "Booking.once", of: "Booking", fields: ["guest", "room"], .unique(where: condition),

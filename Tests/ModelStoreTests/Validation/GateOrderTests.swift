@@ -6,7 +6,7 @@ import Testing
 
 /// Whatever changes on whatever thread, a gate ends on what is.
 @Suite(.tags(.unit)) struct GateOrderTests {
-  @Test func theLastChangeIsToldLast() throws {
+  @Test func theLastChangeArrivesLast() throws {
     for _ in 1...200 {
       let draft = LiveDraft(0)
       let told = Mutex(0)
@@ -19,7 +19,7 @@ import Testing
     }
   }
 
-  @Test func whoComesWhileAChangeIsToldIsNotToldWhatItHasSeen() {
+  @Test func anObserverAddedDuringANotificationDoesNotReceiveItAgain() {
     let draft = LiveDraft(0)
     let late = Recorder<Int>()
     let ends = Recorder<@Sendable () -> Void>()
@@ -36,7 +36,7 @@ import Testing
     for end in ends.events + [end] { end() }
   }
 
-  @Test func aVerdictOnDemandDoesNotReplaceALaterOne() throws {
+  @Test func aRequestedVerdictDoesNotReplaceALaterOne() throws {
     let draft = LiveDraft("")
     let isFirst = Mutex(true)
     let gate = try Gate(
@@ -90,7 +90,7 @@ import Testing
   }
 
   /// The notes of a gate that falls behind were looked through for each new one.
-  @Test func aGateThatFallsBehindKnowsEachOfItsRecords() throws {
+  @Test func aGateThatFallsBehindChecksEachOfItsRecords() throws {
     let shop = try MusicShop { $0.durability = .normal }
     let gate = try Gate(
       try shop.store.check("one", \Album.title, of: 1) { $0 == "last" },

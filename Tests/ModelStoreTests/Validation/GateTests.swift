@@ -292,7 +292,7 @@ import Testing
     watching.cancel()
   }
 
-  @Test func whatAnotherProgramWroteIsLookedAtAnew() throws {
+  @Test func writesOfAnotherProgramAreCheckedAgain() throws {
     let shop = try WriteCycleTests.Shop()
     let gate = try Gate(shop.store.check("title", \Album.title, of: 1) { $0.count > 3 })
     try PlainDatabase(shop.store.path).execute("UPDATE Album SET title = 'no' WHERE id = 1")
@@ -352,7 +352,7 @@ import Testing
     #expect(await loop.next() == Self.verdict(true, changed: ["name"]))
   }
 
-  @Test func changesOfManyThreadsAreToldOneAtATimeAndNoneIsLost() async throws {
+  @Test func changesOfManyThreadsArriveOneAtATimeAndNoneIsLost() async throws {
     let draft = LiveDraft(0)
     let running = Recorder<Int>()
     let gate = try Gate(GateCheck("count", of: draft, \.self) { _ in true })

@@ -7,7 +7,7 @@ import Testing
   private static let oneLate = Rule.unique(
     "Booking.oneLate", \Booking.room, where: "note = 'late'")
 
-  @Test func aUniqueRuleAmongSomeRecordsIsAskedAboutThoseAlone() throws {
+  @Test func aConditionalUniqueRuleConsidersOnlyItsRecords() throws {
     let hotel = try Hotel(rules: [Self.oneLate])
     func rules(_ booking: Booking) throws -> [String] {
       try hotel.store.violations(of: booking).map(\.rule)
@@ -25,7 +25,7 @@ import Testing
     #expect(violations.map(\.rule) == ["Booking.price.range", "Booking.oneLate"])
   }
 
-  @Test func aFieldThatMustNotChangeIsToldBesideTheRest() throws {
+  @Test func aFieldThatMustNotChangeIsReportedWithTheOtherViolations() throws {
     let hotel = try Hotel(rules: [.immutable(\Booking.start)])
     let changed = Booking(id: 1, guest: " ", start: 1, end: 5)
     let expected = ["Booking.guest.notBlank", "Booking.start.immutable"]
@@ -71,7 +71,7 @@ import Testing
     return error?.violations.map { [$0.rule] + $0.fields } ?? []
   }
 
-  @Test func oneBrokenReferenceIsToldOnceByAModelThatIsReferredToAsWell() throws {
+  @Test func oneBrokenReferenceIsReportedOnceInAModelThatIsAlsoReferredTo() throws {
     let (directory, store) = try Self.family()
     defer { withExtendedLifetime(directory) {} }
     let orphan: [String: SQLValue] = [
@@ -103,7 +103,7 @@ import Testing
     }
   }
 
-  @Test func anotherColumnThanTheKeyIsNoReferenceToItself() throws {
+  @Test func aReferenceToAnotherColumnIsNotAReferenceToTheRecordItself() throws {
     let (directory, store) = try Self.family()
     defer { withExtendedLifetime(directory) {} }
     let found = try Self.violations(
@@ -114,7 +114,7 @@ import Testing
     #expect(found.count == 2)
   }
 
-  @Test func ofTwoUniqueRulesOverTheSameFieldsTheBrokenOneIsNamed() throws {
+  @Test func theBrokenOneOfTwoUniqueRulesOverTheSameFieldsIsNamed() throws {
     let early = Rule.unique("Booking.oneEarly", \Booking.room, where: "note = 'early'")
     let hotel = try Hotel(rules: [early, Self.oneLate])
     let violations = try hotel.violations { tx in
@@ -132,7 +132,7 @@ import Testing
       ])
   }
 
-  @Test func whatIsListedOfOneRecordIsCappedToo() throws {
+  @Test func theViolationsListedForOneRecordAreLimited() throws {
     let directory = try TemporaryDirectory()
     var configuration = StoreConfiguration()
     configuration.refusals.maxViolationCount = 1

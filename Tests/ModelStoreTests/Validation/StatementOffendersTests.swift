@@ -6,7 +6,7 @@ import Testing
 @Suite(.tags(.unit)) struct StatementOffendersTests {
   private static let bad: SQLText = "UPDATE Booking SET price = -1"
 
-  @Test func nothingIsRunOnceMoreWhileAnotherStatementRuns() throws {
+  @Test func noSecondRunWhileAnotherStatementIsActive() throws {
     let hotel = try Hotel()
     try hotel.store.write { tx in
       let alone = failure { try tx.execute(Self.bad) }
@@ -84,7 +84,7 @@ import Testing
   ]
 
   @Test(arguments: cases)
-  func everyRecordOfAStatementThatBreaksAnAddedRuleIsTold(example: Case) throws {
+  func everyRecordOfAStatementThatBreaksAnAddedRuleIsReported(example: Case) throws {
     let hotel = try Hotel()
     try hotel.store.write { tx in try tx.execute(example.before) }
     try hotel.store.add(example.rule, existingViolations: .keep)
@@ -98,7 +98,7 @@ import Testing
     #expect(try hotel.shell(example.bad.sql)?.contains(example.rule.name) == true)
   }
 
-  @Test func offendersAreCountedPastTheCapRecordByRecord() throws {
+  @Test func violationsBeyondTheLimitAreCountedRecordByRecord() throws {
     let hotel = try Hotel(rules: [
       .field(\Booking.start, .range(0...)), .immutable(\Booking.guest),
     ])
@@ -120,7 +120,7 @@ import Testing
     #expect(error?.message.hasSuffix("(and 29999 more).") == true)
   }
 
-  @Test func whatComesRightByTheEndOfTheStatementIsToldAsSQLiteTellsIt() throws {
+  @Test func aRefusalWithoutViolationsAtTheEndIsReportedAsBySQLite() throws {
     let hotel = try Hotel(rules: [
       .noOverlap(from: \Booking.start, to: \Booking.end, per: \Booking.room, name: "Booking.apart")
     ])
@@ -142,7 +142,7 @@ import Testing
     #expect(both?.violationCount == 2)
   }
 
-  @Test func whoeverElseRefusesIsToldAlone() throws {
+  @Test func aRefusalFromAnotherSourceIsReportedAlone() throws {
     let hotel = try Hotel(rules: [.field(\Booking.start, .range(0...))])
     #expect(
       try hotel.shell(
@@ -155,7 +155,7 @@ import Testing
     #expect(violations.map(\.key) == [nil])
   }
 
-  @Test func observersHearNothingOfTheSecondRun() throws {
+  @Test func observersReceiveNothingFromTheSecondRun() throws {
     let hotel = try Hotel(rules: [.field(\Booking.start, .range(0...))])
     let heard = Recorder<[[SQLValue]]>()
     let watching = try hotel.store.observe(Booking.self) { heard.add($0.changes.map(\.change.key)) }
@@ -184,7 +184,7 @@ import Testing
     #expect(violations.map(\.key) == [[.integer(1)], [.integer(3)]])
   }
 
-  @Test func whatTriggersWroteBeforeTheRefusalStandsInNobodysWay() throws {
+  @Test func writesOfTriggersBeforeTheRefusalDoNotAffectTheSecondRun() throws {
     let hotel = try Hotel()
     #expect(
       try hotel.shell(
@@ -198,7 +198,7 @@ import Testing
     #expect(violations.map(\.key) == [[.integer(2)], [.integer(3)]])
   }
 
-  @Test func recordsThatOrFailKeptAreNotAccused() throws {
+  @Test func recordsKeptByOrFailAreNotReportedAsViolations() throws {
     let hotel = try Hotel()
     // The first becomes 4 and stays; taken down once more it would be -2.
     let violations = try hotel.violations { tx in
@@ -213,7 +213,7 @@ import Testing
     #expect(all.map(\.key) == [[.integer(1)], [.integer(2)], [.integer(3)]])
   }
 
-  @Test func ofAStatementThatChangesTooManyRowsTheFirstRefusalIsTold() throws {
+  @Test func forAStatementThatChangesTooManyRowsTheFirstRefusalIsReported() throws {
     let directory = try TemporaryDirectory()
     var configuration = StoreConfiguration()
     configuration.refusals.heldChangeCountMax = 3
@@ -244,7 +244,7 @@ import Testing
     return connection
   }
 
-  @Test func anInterruptLeavesChecksOnAndNothingBehind() throws {
+  @Test func anInterruptLeavesChecksOnAndTheFileUnchanged() throws {
     let connection = try Self.table()
     let bad: SQLText = "UPDATE t SET n = -1"
     try connection.execute("BEGIN")
@@ -262,7 +262,7 @@ import Testing
     try connection.rollBack()
   }
 
-  @Test func whatCannotBeCompiledLeavesChecksOn() throws {
+  @Test func aStatementThatDoesNotCompileLeavesChecksOn() throws {
     let connection = try Self.table()
     #expect(throws: SQLiteError.self) {
       try connection.runUnchecked("UPDATE nowhere SET n = 1", leavingOutTriggers: "none")
@@ -270,7 +270,7 @@ import Testing
     #expect(throws: SQLiteError.self) { try connection.execute("INSERT INTO t VALUES (-1)") }
   }
 
-  @Test func whatMayEndTheTransactionIsNotRunOnceMore() throws {
+  @Test func aStatementThatMayEndTheTransactionIsNotRunTwice() throws {
     let directory = try TemporaryDirectory()
     let path = directory.file("u.store")
     try PlainDatabase(path).execute(

@@ -137,7 +137,7 @@ import Testing
     ),
     ("nums=five", "nums takes a whole number within 64 bits; got “five”."),
   ])
-  func whatTheColumnDoesNotMeanIsRefused(word: String, message: String) throws {
+  func valuesThatDoNotFitTheColumnsTypeAreRefused(word: String, message: String) throws {
     let place = try makeAccounts()
     try #require(try place.run("adopt").code == 0)
     let outcome = try place.run("update", "account", "1", word)
@@ -165,7 +165,7 @@ import Testing
         + "unix; got “1e+300”."
     ),
   ])
-  func whatTheColumnDoesNotMeanIsRefusedInJSON(record: String, message: String) throws {
+  func jsonValuesThatDoNotFitTheColumnsTypeAreRefused(record: String, message: String) throws {
     let place = try makeAccounts()
     try #require(try place.run("adopt").code == 0)
     let outcome = try place.run("import", "-", "--model", "account", input: record + "\n")
@@ -186,7 +186,7 @@ import Testing
       "\(outcome.err)")
   }
 
-  @Test func numbersThatAreNoDatesStayAsTheyAreAndAreMarked() throws {
+  @Test func numbersThatAreNotDatesStayUnchangedAndAreMarked() throws {
     let place = try Workplace()
     let raw = try RawDatabase(place.path("d.db"))
     try raw.execute(
@@ -419,7 +419,7 @@ import Testing
   }
 
   @Test(arguments: ["csv", "tsv", "json", "ndjson"])
-  func whatIsShownComesBack(format: String) throws {
+  func printedValuesCanBeWrittenBack(format: String) throws {
     let place = try makeAccounts()
     try #require(try place.run("adopt").code == 0)
     let raw = try RawDatabase(place.path("a.db"))

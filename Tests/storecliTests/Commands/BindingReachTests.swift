@@ -36,7 +36,7 @@ import Testing
     """
 
   @Test(arguments: ["B", "C"])
-  func whatFollowsThroughSQLiteIsWrittenToo(model: String) throws {
+  func modelsReachedThroughOtherBindingsAreWrittenToo(model: String) throws {
     let place = try place(tables)
     try succeed(["bindings", "add", "B.h", "--copy", "A.g", "--through", "a"], in: place)
     try guardInSwift(model, in: place)
@@ -50,7 +50,7 @@ import Testing
     #expect(try place.run("query", "B", "--fields", "h", "-q").out == "NEW\n")
   }
 
-  @Test func whyLeadsThroughGeneratedColumns() throws {
+  @Test func whyFollowsGeneratedColumns() throws {
     let place = try place(tables)
     try succeed(["bindings", "add", "B.h", "--copy", "A.g", "--through", "a"], in: place)
     try succeed(["bindings", "add", "A.f", "--derive", "s", "--yes"], in: place)
@@ -83,7 +83,7 @@ import Testing
   }
 
   /// Nobody knows then which records are wrong.
-  @Test func whatCannotBeComparedMayBeWrong() throws {
+  @Test func recordsThatCannotBeComparedMayBeWrong() throws {
     let place = try place(
       """
       CREATE TABLE P (id INTEGER PRIMARY KEY, n INTEGER);

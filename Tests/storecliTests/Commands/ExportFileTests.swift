@@ -38,7 +38,7 @@ import Testing
     #expect(try mode(of: place.path("new.csv")) == S_IFREG | 0o640)
   }
 
-  @Test func aLinkStaysAndWhatItLeadsToIsReplaced() throws {
+  @Test func exportingThroughALinkReplacesItsTarget() throws {
     let place = try Workplace()
     try place.makeMusic()
     try FileManager.default.createDirectory(

@@ -105,7 +105,7 @@ import Testing
   }
 
   @Test(.enabled(if: SmallDisk.isPossible, "only root can mount a small disk"))
-  func aCommitThatStandsIsNotCalledUndone() throws {
+  func aCompletedCommitIsNotReportedAsUndone() throws {
     // Room for the log of the import, and none to copy it into the database.
     let disk = try SmallDisk(kilobytes: 7 * 1024)
     let place = disk.place

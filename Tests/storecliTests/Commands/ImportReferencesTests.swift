@@ -53,7 +53,7 @@ import Testing
   }
 
   /// 5 and 6 refer to each other, and 7 to 8, which refers to nothing.
-  @Test func whatReferredToARejectedRecordIsRejectedToo() throws {
+  @Test func recordsThatReferToARejectedRecordAreRejectedToo() throws {
     let place = try employees()
     let outcome = try place.run(
       "import", "-", "--model", "Employee", "--on-error", "collect", "--rejects", "bad.csv",
@@ -114,7 +114,7 @@ import Testing
   }
 
   /// What was there before the import stays, so records may go on referring to it.
-  @Test func aRefusedUpdateDoesNotTakeWhatRefersToItsRecord() throws {
+  @Test func aRefusedUpdateDoesNotRejectRecordsThatReferToIt() throws {
     let place = try employees()
     try RawDatabase(place.path("t.db")).execute("INSERT INTO Employee VALUES (5, NULL)")
     let outcome = try place.run(

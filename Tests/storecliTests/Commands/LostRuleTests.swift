@@ -13,7 +13,7 @@ import Testing
     DROP TRIGGER "_ms_rule_Track.check_insert"; DROP TRIGGER "_ms_rule_Track.check_update";
     """
 
-  @Test func aLostTriggerIsFoundAndPutBack() throws {
+  @Test func aLostTriggerIsFoundAndRestored() throws {
     let (place, raw) = try place()
     #expect(try place.run("doctor", "-q").code == 0)
     try raw.execute(Self.lost)
@@ -102,7 +102,7 @@ import Testing
     #expect(try place.run("update", "T", "7", "n=3").code == 4)
   }
 
-  @Test func aRuleIsNotPutBackOnATableThatChanged() throws {
+  @Test func aRuleIsNotRestoredOnAChangedTable() throws {
     let (place, raw) = try place()
     try raw.execute(Self.lost + "ALTER TABLE Track RENAME COLUMN seconds TO length")
     let refused = try place.run("validators", "rebuild")

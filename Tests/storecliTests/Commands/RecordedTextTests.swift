@@ -21,7 +21,7 @@ import Testing
     #expect(try String(contentsOf: file, encoding: .utf8) == text)
   }
 
-  @Test func theReferenceIsWhatTheProgramSays() throws {
+  @Test func theReferenceMatchesTheProgramsOutput() throws {
     let place = try Workplace()
     var text = """
       # storecli
@@ -50,7 +50,7 @@ import Testing
     try expectRecorded(text, as: "Documentation/CLI.md")
   }
 
-  @Test func theDemonstrationTellsTheSameStory() throws {
+  @Test func theDemonstrationPrintsTheRecordedText() throws {
     let place = try Workplace()
     try expectRecorded(
       try place.runProcess("demo", "--keep", ".").out, as: "Tests/storecliTests/Recorded/demo.txt")

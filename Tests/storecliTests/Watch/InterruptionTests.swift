@@ -37,7 +37,7 @@ import Testing
   }
 
   /// Each alarm stands for a second that has passed.
-  @Test func itGoesOnWhileItWaitsForACommand() async {
+  @Test func interruptionsWaitForARunningCommand() async {
     await #expect(processExitsWith: .exitCode(7)) {
       Interruption.admit()
       Interruption.await()
@@ -48,7 +48,7 @@ import Testing
     }
   }
 
-  @Test func aWholeSecondFollowsTheCommand() async {
+  @Test func aFullSecondFollowsTheCommand() async {
     await #expect(processExitsWith: .exitCode(1)) {
       Interruption.admit()
       Interruption.await()
@@ -171,7 +171,7 @@ import Testing
   }
 
   @Test(arguments: [SIGINT, SIGTERM], ["skip", "collect"])
-  func anImportSaysWhichBatchesStay(signal: Int32, policy: String) throws {
+  func anInterruptedImportReportsWhichBatchesAreKept(signal: Int32, policy: String) throws {
     let (place, raw) = try Self.place(Self.endless)
     try place.write("id,text\n1,a\nx,b\n2,b\n100,c\n", to: "Note.csv")
     let words = ["import", "Note.csv", "--batch", "3", "--on-error", policy]

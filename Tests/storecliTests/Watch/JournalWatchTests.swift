@@ -38,7 +38,7 @@ import Testing
   }
 
   /// Nobody signs what other programs do, so each change is told by itself.
-  @Test func whatWasReadAtOnceIsHandedOnAtOnce() throws {
+  @Test func changesReadTogetherAreWrittenTogether() throws {
     let start = try store.changeJournal.position()
     try raw.execute("UPDATE t SET n = id")
     let context = try context()

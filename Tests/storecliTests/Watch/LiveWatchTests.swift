@@ -84,7 +84,7 @@ import Testing
     #expect(outcome.err == "")
   }
 
-  @Test func whatWaitsIsToldAtOnceWithThePlacesAtBothEnds() throws {
+  @Test func waitingEventsAreCoalescedWithTheIndicesAtBothEnds() throws {
     let outcome = try tellAtOnce(
       sort: "-id",
       [
@@ -97,7 +97,7 @@ import Testing
     #expect(outcome.err == "")
   }
 
-  @Test func anEventOfWhichNothingIsToldMovesThePlacesOfTheOthers() throws {
+  @Test func anEventThatIsNotPrintedStillShiftsTheIndicesOfOthers() throws {
     let schema = try store.schema.model(named: "t")
     let events = Mutex<[QueryChanges<DynamicRecord>]>([])
     let subscription = try store.liveQuery(
@@ -123,7 +123,7 @@ import Testing
     #expect(waiting.net.map { [$0.place?.old, $0.place?.new] } == [[0, 1]])
   }
 
-  @Test func whatWasThereIsToldAsItIsWhenItIsTold() throws {
+  @Test func theSnapshotShowsRecordsAsTheyAreWhenItIsPrinted() throws {
     try store.write { try $0.execute("DELETE FROM t WHERE id NOT IN (7, 8)") }
     let outcome = try tellAtOnce(
       sort: "-id", snapshot: true,

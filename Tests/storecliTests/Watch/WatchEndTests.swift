@@ -17,7 +17,7 @@ import Testing
 
   /// The result is told on another thread, which may come to it after no time at all.
   @Test(arguments: [[], ["--sort", "id"], ["--sort", "id", "--fold"]])
-  func whatIsThereIsToldHoweverLittleTimeThereIs(options: [String]) throws {
+  func existingChangesAreReportedHoweverShortTheTimeout(options: [String]) throws {
     let world = try WatchWorld(journal: [])
     let count = try world.raw.value("SELECT count(*) FROM Track")
     for _ in 0..<5 {
@@ -90,7 +90,7 @@ import Testing
   }
 
   @Test(arguments: [1, 3])
-  func aReaderThatLeavesEndsItQuietly(changeCount: Int) throws {
+  func aClosedPipeEndsWatchQuietly(changeCount: Int) throws {
     let world = try WatchWorld()
     for number in 1...changeCount { try world.set("seconds = \(100 + number)", of: 1) }
     let outcome = try world.place.runProcess(
@@ -100,7 +100,7 @@ import Testing
     #expect(outcome.err == "141\n", "\(outcome)")
   }
 
-  @Test func aReaderThatTakesNothingDoesNotKeepIt() throws {
+  @Test func aReaderThatReadsNothingDoesNotKeepWatchRunning() throws {
     let world = try WatchWorld()
     try world.raw.execute("CREATE TABLE Note (id INTEGER PRIMARY KEY, text)")
     try world.place.run("adopt", "Note")

@@ -20,7 +20,7 @@ import Testing
     #expect(outcome.err.contains("heard\n"))
   }
 
-  @Test func aFoldedBurstIsOneRun() throws {
+  @Test func aCoalescedBurstIsOneRun() throws {
     let world = try WatchWorld()
     try world.raw.execute("UPDATE Track SET seconds = seconds + 1 WHERE id <= 3")
     let outcome = try world.watch("Track", "--fold", "--exec", "echo run; cat")
@@ -64,7 +64,7 @@ import Testing
   }
 
   /// Transactions between them are gone, so positions and entries are not the same number.
-  @Test func holesInThePositionsRepeatNoFinishedCommand() throws {
+  @Test func gapsInThePositionsDoNotRepeatFinishedCommands() throws {
     let world = try WatchWorld()
     for seconds in [101, 102, 103] {
       try world.place.runProcess("update", "Track", "1", "seconds=\(seconds)")
@@ -91,7 +91,7 @@ import Testing
     #expect(seconds == ["101", "101", "102", "102", "103", "103", "103"])
   }
 
-  @Test func withoutASlotAFailedCommandIsToldAndTheNextOneRuns() throws {
+  @Test func withoutASlotAFailedCommandIsReportedAndTheNextOneRuns() throws {
     let world = try WatchWorld()
     for seconds in [101, 102] { try world.set("seconds = \(seconds)", of: 1) }
     let outcome = try world.watch("Track", "--exec", "cat >> heard; exit 3")
@@ -103,7 +103,7 @@ import Testing
     #expect(missing.err.contains("status 127"), "\(missing)")
   }
 
-  @Test func aCommandNeedNotReadWhatItIsGiven() throws {
+  @Test func aCommandNeedNotReadItsInput() throws {
     let world = try WatchWorld(journal: [])
     try world.raw.execute("CREATE TABLE Note (id INTEGER PRIMARY KEY, text)")
     try world.place.runProcess("adopt", "Note")
@@ -155,7 +155,7 @@ import Testing
     #expect(try told(outcome.out) == ["- 3"])
   }
 
-  @Test func itsFormatIsFixed() throws {
+  @Test func theInputOfACommandHasAFixedFormat() throws {
     let world = try WatchWorld()
     #expect(try world.watch("Track", "--exec", "cat", "-o", "plain").code == 64)
     #expect(try world.watch("Track", "--exec", "").code == 64)

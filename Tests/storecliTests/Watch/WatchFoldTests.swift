@@ -5,7 +5,7 @@ import Testing
 @testable import StoreCommand
 
 @Suite(.tags(.law)) struct WatchFoldTests {
-  @Test func whatWasUndoneOnTheWayIsNotTold() throws {
+  @Test func changesThatCancelOutAreNotReported() throws {
     let world = try WatchWorld()
     try world.raw.execute("UPDATE Track SET seconds = 100, albumID = 1 WHERE id <= 4")
     let start = try world.position()
@@ -25,7 +25,7 @@ import Testing
     #expect(outcome.out.contains("\"seconds\":{\"old\":100}"))
   }
 
-  @Test func aPredicateIsFoldedAsTheRecordsThatMeetIt() throws {
+  @Test func withAPredicateMatchingRecordsAreCoalesced() throws {
     let world = try WatchWorld()
     try world.raw.execute("UPDATE Track SET seconds = 100 WHERE id <= 4")
     let start = try world.position()
@@ -73,7 +73,7 @@ import Testing
     #expect(net.map(Self.words).sorted() == expected.map(Self.words).sorted(), "seed \(seed)")
   }
 
-  @Test func aRecordThatWasMovedUnseenIsNotCalledAsItWas() {
+  @Test func aRecordThatMovedMeanwhileIsNotReportedAsUnchanged() {
     let back = [
       Self.change(from: 0, to: 1, at: .init(old: 0, new: 0)),
       Self.change(from: 1, to: 0, at: .init(old: 0, new: 0)),

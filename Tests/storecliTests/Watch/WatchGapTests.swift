@@ -25,7 +25,7 @@ import Testing
       + "\"models\":[\"Track\"],\"message\":\"\(message)\"}"
   }
 
-  @Test func gapsStandBetweenTheChangesAlsoWhenNothingIsSaid() throws {
+  @Test func gapsArePrintedBetweenTheChangesAlsoInQuietMode() throws {
     let (world, off, on) = try Self.interrupted()
     let outcome = try world.watch("Track", "--ndjson", "-q")
     #expect(outcome.code == 0 && outcome.err == "", "\(outcome)")
@@ -41,7 +41,7 @@ import Testing
     #expect(plain.out.contains("\ngap: \(Self.words) from seq \(off) on\ngap: "), "\(plain)")
   }
 
-  @Test func aHistoryHasThemInEveryFormat() throws {
+  @Test func aHistoryHasGapsInEveryFormat() throws {
     let (world, off, on) = try Self.interrupted()
     let lines = try world.place.run("history", "Track", "--ndjson", "-q").out
       .split(separator: "\n").map(String.init)
@@ -76,7 +76,7 @@ import Testing
     #expect(try world.place.runProcess("history", "--since", "1", "--fail-on-gap").code == 0)
   }
 
-  @Test func aGapEndsTheStreamWhereThatIsAskedFor() throws {
+  @Test func aGapEndsTheStreamWhenRequested() throws {
     let (world, _, on) = try Self.interrupted()
     let outcome = try world.watch("Track", "--fail-on-gap")
     #expect(outcome.code == 2, "\(outcome)")
@@ -175,7 +175,7 @@ import Testing
     }
   }
 
-  @Test func severalConflictsAreCalledThat() throws {
+  @Test func theErrorForSeveralConflictsCountsThem() throws {
     let world = try WatchWorld()
     try world.place.run("update", "Track", "--where", "id <= 3", "seconds=7", "--yes")
     try world.raw.execute("UPDATE Track SET seconds = 8")

@@ -8,7 +8,7 @@ import Testing
     return store
   }
 
-  @Test func theJournalTellsWhoChangedWhat() throws {
+  @Test func theJournalReportsWhoChangedWhat() throws {
     let directory = try TemporaryDirectory()
     let path = directory.file("library.store")
     // snippet: reading-history
