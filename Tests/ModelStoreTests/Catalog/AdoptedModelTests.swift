@@ -35,7 +35,7 @@ struct AdoptedModelCase: Sendable, CustomTestStringConvertible {
 
   static let cases = [
     AdoptedModelCase(name: "unchanged", change: "CREATE INDEX i ON T (at)", expected: []),
-    AdoptedModelCase(name: "made anew", change: rebuilt(columns), expected: []),
+    AdoptedModelCase(name: "recreated", change: rebuilt(columns), expected: []),
     AdoptedModelCase(
       name: "a new column", change: "ALTER TABLE T ADD COLUMN more TEXT",
       expected: ["column more unexpected: The column more is new."]),

@@ -73,7 +73,7 @@ struct ChinookTests {
       let ids = try database.rows("SELECT TrackId \(sql)")
       let list = kept.list.withLock { $0 }
       guard list.map({ [$0.values[0]] }) == ids, live.count == ids.count else {
-        Issue.record("seed \(seed): commit \(commits) is told wrong")
+        Issue.record("seed \(seed): commit \(commits) is reported incorrectly")
         return
       }
       if commits % 50 == 0 || count >= 10_000 {

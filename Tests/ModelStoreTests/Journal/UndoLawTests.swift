@@ -121,7 +121,7 @@ import Testing
   }
 
   /// No value of a cycle is free, and another record holds the value by which they were exchanged.
-  @Test("several cycles of values are undone although the values on their way are taken")
+  @Test("several cycles of values are undone although their intermediate values are taken")
   func severalCyclesAreUndoneAtOnce() throws {
     let world = try SeatWorld(seed: 1)
     try world.store.write { tx in

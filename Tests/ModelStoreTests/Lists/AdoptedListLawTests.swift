@@ -36,7 +36,7 @@ import Testing
   }
 
   @Test(
-    "P1 P4 P9 what several commits come to is told exactly, each element's own fields",
+    "P1 P4 P9 coalesced commits are reported exactly, with each element's own fields",
     arguments: AdoptedListWorld.Design.allCases)
   func coalescedCommitsAreReportedExactly(design: AdoptedListWorld.Design) throws {
     let seed: UInt64 = 20_261_125

@@ -5,7 +5,7 @@ import Testing
 /// The laws of change sets, for lists: random transactions against SQL.
 @Suite(.tags(.law)) struct ListLawTests {
   @Test(
-    "P1 P2 P3 P7 P8 P9 P13 P14 every commit is told exactly", arguments: [1, 2, 12] as [UInt64])
+    "P1 P2 P3 P7 P8 P9 P13 P14 every commit is reported exactly", arguments: [1, 2, 12] as [UInt64])
   func everyCommitIsReportedExactly(seed: UInt64) throws {
     print("seed \(seed)")
     var random = RandomListTransaction(seed: seed)
@@ -29,7 +29,7 @@ import Testing
         #expect(!random.wasDisturbed || event.operations == nil, "step \(step): \(event.words)")
         #expect(random.ranSQL || event.operations != nil, "step \(step): \(event.words)")
       } else {
-        #expect(!oracle.hasDifference, "P3: nothing was told in step \(step)")
+        #expect(!oracle.hasDifference, "P3: nothing was reported in step \(step)")
       }
       #expect(try world.keptOrderIsTrue(), "the kept order, in step \(step)")
       old = new
@@ -39,7 +39,7 @@ import Testing
   }
 
   @Test(
-    "P4 P15 an observer that fell behind is told all at once, exactly",
+    "P4 P15 an observer that fell behind receives one exact event",
     arguments: [4, 5] as [UInt64])
   func coalescedCommitsAreReportedExactly(seed: UInt64) throws {
     print("seed \(seed)")
@@ -66,7 +66,7 @@ import Testing
           return
         }
       } else {
-        #expect(!oracle.hasDifference, "nothing was told in step \(step)")
+        #expect(!oracle.hasDifference, "nothing was reported in step \(step)")
       }
       old = new
     }
@@ -76,7 +76,7 @@ import Testing
 }
 
 extension ListLawTests {
-  @Test("the kept order is the file's, also while nobody observes", arguments: [6, 7] as [UInt64])
+  @Test("the kept order matches the file, also without observers", arguments: [6, 7] as [UInt64])
   func theKeptOrderIsTrue(seed: UInt64) throws {
     print("seed \(seed)")
     var random = RandomListTransaction(seed: seed)

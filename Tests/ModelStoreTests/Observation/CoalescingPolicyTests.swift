@@ -44,7 +44,7 @@ import Testing
   private static let steps = ["song 1", "a", "b", "c", "d"]
 
   @Test(
-    "each kind of observer keeps as many events as it was asked to",
+    "each kind of observer keeps as many events as its backlog allows",
     arguments: [
       (CoalescingPolicy.every, [0, 1, 2, 3, 4]), (.bounded(3), [0, 1, 2, 4]),
       (.bounded(4), [0, 1, 2, 3, 4]),
@@ -303,7 +303,7 @@ import Testing
     subscription.cancel()
   }
 
-  @Test("who wants the latest is told between the calls of a slow one, while writing goes on")
+  @Test("during writes, an observer of the latest value is called between calls of a slow one")
   func aSlowCallbackDoesNotStarveOthers() throws {
     let world = try ListWorld(songs: [1])
     let (entered, gate) = (DispatchGate(), DispatchGate())

@@ -87,7 +87,7 @@ import Testing
     return first.followed(by: second)
   }
 
-  @Test("P5 it makes no difference which of three are folded first", arguments: 1...12)
+  @Test("P5 coalescing three commits gives the same result in either order", arguments: 1...12)
   func coalescingIsAssociative(seed: UInt64) throws {
     var generator = SeededGenerator(seed: seed)
     var checked = 0
@@ -110,7 +110,7 @@ import Testing
     #expect(checked > 300, "seed \(seed)")
   }
 
-  @Test("P12 a window of what is applied is what is applied to the window", arguments: 1...12)
+  @Test("P12 changes applied to a window equal the window of the changed result", arguments: 1...12)
   func aWindowFollowsTheWhole(seed: UInt64) throws {
     var generator = SeededGenerator(seed: seed)
     for round in 0..<150 {
@@ -142,7 +142,7 @@ import Testing
     }
   }
 
-  @Test("P10 all that is told of one commit is between the same two versions")
+  @Test("P10 all events of one commit lie between the same two versions")
   func oneCommitOneStep() throws {
     let directory = try TemporaryDirectory()
     let store = try Store(at: directory.file("laws.store"), models: Artist.self, Album.self)

@@ -135,7 +135,7 @@ import Testing
   }
 
   @Test(
-    "P1 P2 P3 P4 P7 P9 P13 P15 random transactions tell exactly what SQL says", arguments: seeds)
+    "P1 P2 P3 P4 P7 P9 P13 P15 random transactions report exactly what SQL says", arguments: seeds)
   func randomTransactionsReportExactlyWhatSQLSays(seed: UInt64) async throws {
     let directory = try TemporaryDirectory()
     let path = directory.file("random.db")

@@ -34,7 +34,7 @@ import Testing
     for _ in 0...Wave.roundCountMax { store.waitForDelivery() }
   }
 
-  @Test("pausing in the callback does not hide that it answers itself")
+  @Test("pausing in a callback does not hide that it triggers itself")
   func aCycleThroughAPauseEnds() throws {
     let world = try World()
     let albums = try world.store.liveQuery(Album.all.order { $0.title })
@@ -56,7 +56,7 @@ import Testing
     held.events.first?.cancel()
   }
 
-  @Test("JK-I two callbacks that answer each other for ever are stopped by name")
+  @Test("JK-I two callbacks that trigger each other forever are stopped and named")
   func aCycleEndsWithAnErrorThatNamesIt() throws {
     let world = try World()
     let seen = Recorder<Int>()

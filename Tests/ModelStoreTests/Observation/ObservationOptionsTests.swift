@@ -8,7 +8,7 @@ import Testing
     "\(change.phase) \(change.text) \(change.origin)\(change.isReset ? " reset" : "")"
   }
 
-  @Test("TC6 old and new values are both told")
+  @Test("TC6 old and new values are both reported")
   func oldAndNew() throws {
     let shop = try MusicShop()
     let subscription = try shop.store.observe(.field(\Album.title, of: 1)) {
@@ -19,7 +19,7 @@ import Testing
     subscription.cancel()
   }
 
-  @Test("JK-C with the option the present comes first, and nothing is lost or told twice")
+  @Test("JK-C with .initial the current value comes first; nothing is lost or reported twice")
   func thePresentComesFirst() throws {
     let shop = try MusicShop()
     try shop.setTitle("before")
@@ -91,7 +91,7 @@ import Testing
       ])
   }
 
-  @Test("prior: each change in two calls, one right after the other")
+  @Test("with .prior each change is two calls, one right after the other")
   func priorComesFirst() throws {
     let shop = try MusicShop()
     let bag = ObservationBag()

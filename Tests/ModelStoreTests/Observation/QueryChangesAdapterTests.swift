@@ -46,7 +46,7 @@ import Testing
     return list
   }
 
-  @Test("P1 P2 a change set and its way back lead there and back", arguments: 1...10)
+  @Test("P1 P2 a change set and its inverse lead there and back", arguments: 1...10)
   func theWayBackLeadsBack(seed: UInt64) throws {
     try Self.forEachChangeSet(seed: seed) { changes, old, new in
       #expect(Self.applied(changes, to: old) == new, "seed \(seed)")
@@ -96,7 +96,7 @@ import Testing
     return back
   }
 
-  @Test("P6 a step and the step back are, folded, no event", arguments: 1...10)
+  @Test("P6 a step and its inverse coalesce to no event", arguments: 1...10)
   func thereAndBackIsNothing(seed: UInt64) throws {
     var generator = SeededGenerator(seed: seed)
     var checked = 0

@@ -189,7 +189,7 @@ import Testing
   /// After a checkpoint the first transaction begins the log again, and hands its pages to the log
   /// before COMMIT, so that the system's refusal comes from another call.
   @Test(
-    "a file size limit is out of space, too, also for the first transaction of a log",
+    "a file size limit counts as a full disk, also for the first transaction of a log",
     arguments: [false, true])
   func aFileSizeLimitIsOutOfSpaceToo(afterCheckpoint isCheckpointed: Bool) async throws {
     let directory = try TemporaryDirectory()

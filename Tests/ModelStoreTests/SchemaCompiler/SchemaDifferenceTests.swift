@@ -95,7 +95,7 @@ struct DifferenceCase: Sendable, CustomTestStringConvertible {
         """,
       expected: ["The key of Person is (id); the table Person has (name, id)."]),
     DifferenceCase(
-      name: "key that is no row number",
+      name: "key that is not a rowid",
       found:
         "CREATE TABLE Person (id INT NOT NULL PRIMARY KEY, name TEXT NOT NULL, age INT) STRICT",
       expected: [
@@ -234,7 +234,7 @@ struct DifferenceCase: Sendable, CustomTestStringConvertible {
         """,
       expected: [], isAdopted: true),
     DifferenceCase(
-      name: "adopted: what would be wrong is told",
+      name: "adopted: differences that prevent its use are reported",
       found: "CREATE TABLE Person (id INTEGER PRIMARY KEY, name DATETIME, needed NOT NULL)",
       expected: [
         "Person.name is stored as TEXT; the column in Person is declared DATETIME.",

@@ -38,7 +38,7 @@ import Testing
     ]
   }
 
-  @Test("GS4 GS5 GS6 what changed is asked first, then in declared order, the whole last")
+  @Test("GS4 GS5 GS6 changed fields are checked first, then the others in order, the whole last")
   func order() throws {
     let asked = Recorder<String>()
     let shop = try Shop(Self.logged(asked))

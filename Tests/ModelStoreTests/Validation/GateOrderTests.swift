@@ -63,11 +63,11 @@ import Testing
     var heard: [Bool] = []
     for await verdict in verdicts { heard.append(verdict.isValid) }
     #expect(heard == [true])
-    for await _ in ended.verdicts { Issue.record("A gate that has ended tells nothing.") }
+    for await _ in ended.verdicts { Issue.record("A gate that has ended reports nothing.") }
     var dropped: Gate? = try Gate(GateCheck("positive", of: draft, \.self) { $0 > 0 })
     let rest = try #require(dropped?.verdicts)
     dropped = nil
-    for await _ in rest { Issue.record("A gate that is gone tells nothing.") }
+    for await _ in rest { Issue.record("A released gate reports nothing.") }
   }
 
   @Test func aBodyThatFallsFarBehindSkipsTheOldest() {

@@ -30,7 +30,7 @@ import Testing
 
   /// Nothing is written here, so nothing but a look at the file says that it is another one.
   @Test(
-    "a replaced file ends a watch that waits",
+    "replacing the file ends a waiting watch",
     arguments: [[], ["--slot", "work"], ["--sort", "id"], ["--sort", "id", "--fold"]])
   func aReplacedFileEndsIt(options: [String]) throws {
     let world = try WatchWorld()
@@ -46,7 +46,7 @@ import Testing
         .map { $0.hasPrefix("error[fileReplaced]: \(path) was replaced") } == [true], "\(outcome)")
   }
 
-  @Test("a removed file ends a watch that waits, with no journal either")
+  @Test("removing the file ends a waiting watch, also without a journal")
   func aRemovedFileEndsIt() throws {
     let world = try WatchWorld(journal: [])
     let path = world.place.path("music.store")

@@ -35,7 +35,7 @@ import Testing
     #expect(try told(outcome.out) == ["+ 1 entered"])
   }
 
-  @Test("any steps of one record come to the difference of its ends", arguments: 0..<40)
+  @Test("any steps of one record coalesce to the difference between its ends", arguments: 0..<40)
   func foldingIsTheDifferenceOfTheEnds(seed: UInt64) {
     var generator = SeededGenerator(seed: seed)
     var image: Int64? = Bool.random(using: &generator) ? 0 : nil
@@ -53,7 +53,7 @@ import Testing
     #expect(net.map(Self.words) == expected, "seed \(seed)")
   }
 
-  @Test("several steps come to one step between the ends, with its places", arguments: 0..<60)
+  @Test("several steps coalesce to one step between the ends, with its indices", arguments: 0..<60)
   func placesAreThoseOfTheEnds(seed: UInt64) {
     var generator = SeededGenerator(seed: seed)
     var records: [Int64: Int64] = [1: 4, 2: 0, 3: 2]

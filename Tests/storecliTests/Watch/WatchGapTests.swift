@@ -60,7 +60,7 @@ import Testing
       try world.place.run("history", "Track", "--fail-on-gap", "--limit", "1").code == 0)
   }
 
-  @Test("history and watch have the beginning of the journal as the same record, also with -q")
+  @Test("history and watch print the start of the journal as the same record, also with -q")
   func theBeginningIsAGapForHistoryAndWatch() throws {
     let world = try WatchWorld(journal: ["on", "Track"])
     try world.set("seconds = 1", of: 1)
@@ -119,7 +119,7 @@ import Testing
     #expect(outcome.out.contains("\"reason\":\"trimmed\",\"after\":\(world.start)"), "\(outcome)")
   }
 
-  @Test("a slot that trimming has passed reports the gap until one run may go past it")
+  @Test("a slot behind the trimmed part reports the gap until a run may skip it")
   func trimmedEntriesStopASlotThatFailsOnGaps() throws {
     let world = try WatchWorld()
     _ = try world.watch("Track", "--slot", "work")
@@ -137,7 +137,7 @@ import Testing
   }
 
   /// A newer program changes the file while the slot waits, so the store cannot follow it exactly.
-  @Test("a slot prints a report of the store at once, not when the command ends")
+  @Test("a slot prints a report of the store immediately, not when the command ends")
   func aSlotReportsAtOnce() throws {
     let world = try WatchWorld()
     let watch = try WatchProcess(world.place, ["Track", "--slot", "work"])
