@@ -109,7 +109,7 @@ import Testing
     #expect(names("(a) MATCH 'x' AND lower(match) = 1") == ["a", "match"])
   }
 
-  /// 'a' and 'A' are two records, and equal for whoever looks one up.
+  /// 'a' and 'A' are two records, and equal in a lookup by the column's collation.
   @Test func anIndexWithAFinerCollationDoesNotMakeItsColumnUnique() throws {
     let world = try JournalWorld(
       """

@@ -119,7 +119,7 @@ import Testing
     #expect(deleted == ["Album 2 artistName binding:own": Self.cause(.delete, "Artist", 2)])
   }
 
-  /// Nobody observes artists, so their changes are not captured; the cause is known all the same.
+  /// Artists are not observed, so their changes are not captured; the cause is still known.
   @Test func observersReceiveCausesInModelsTheyDoNotObserve() throws {
     let shop = try MusicShop()
     let told = Recorder<Cause?>()

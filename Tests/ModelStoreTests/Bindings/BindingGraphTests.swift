@@ -266,7 +266,7 @@ import Testing
         try shell.begin(script.joined(separator: ";\n"))
         for (number, sql) in (scripts[.library] ?? []).enumerated() {
           try write(sql, number, in: graph, fixture)
-          // Whatever the other program is about, nobody reads what is not right.
+          // Whatever the other program does meanwhile, every reader sees correct values.
           let mistakes = try Self.mistakes(graph, snapshot(of: fixture))
           #expect(mistakes == [], "seed \(seed), batch \(batch), after \(number)")
           guard mistakes == [] else { return }

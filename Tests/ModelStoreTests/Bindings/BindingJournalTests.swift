@@ -2,7 +2,7 @@ import Testing
 
 @testable import ModelStore
 
-/// What declaring a binding changes in records is this program's doing, and is told as that.
+/// Changes that a declared binding makes in records are attributed to this program.
 @Suite(.tags(.unit)) struct BindingJournalTests {
   private static let tables = """
     CREATE TABLE Artist (id INTEGER PRIMARY KEY, name TEXT);
@@ -139,7 +139,7 @@ import Testing
     func line(_ model: String, _ key: Int64, _ binding: String) -> String {
       "\(model) \([SQLValue.integer(key)]) \(binding)"
     }
-    // What was put right when it was declared answers no change.
+    // Updates made when it was declared are not a reaction to a change.
     #expect(
       try Self.latest(in: world.store)?.changes.map(\.binding) == [nil])
     try world.store.write { tx in try tx.execute("UPDATE Artist SET name = 'Simone'") }

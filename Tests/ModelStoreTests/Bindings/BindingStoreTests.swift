@@ -274,7 +274,7 @@ private struct World {
         rows[model] = Dictionary(uniqueKeysWithValues: found)
       }
       for object in objects {
-        // What is told are values: an object keeps the last one of a record that is gone.
+        // Events carry values: an object keeps the last value of a deleted record.
         guard let row = rows[object.model]?[.integer(object.key)] else { continue }
         let (stored, held) = (row[object.field] ?? .null, try object.value())
         guard stored != held else { continue }

@@ -111,7 +111,8 @@ import Testing
     return shop
   }
 
-  /// What is kept in tables cannot be compared without them; it is put right as anything else.
+  /// Values that need helper tables cannot be compared without them; they are repaired like all
+  /// others.
   @Test func validatorsCheckRepairedRecordsEvenWhereTablesAreMissing() throws {
     let shop = try Self.shopWithAMinimum()
     let strict = Validator("Album.free", Album.self) { change, _ in

@@ -218,7 +218,7 @@ import Testing
         model: example.model, key: example.model == nil ? nil : [.integer(7)], trigger: "guard"))
     #expect(error.code == .rejected)
     var violations = error.violations
-    // The message tells the remedy, too.
+    // The message names the remedy too.
     for index in violations.indices {
       #expect(violations[index].remedy.map { error.message.hasSuffix($0) } ?? true)
       violations[index].remedy = nil

@@ -3,7 +3,7 @@ import Testing
 @testable import ModelStore
 @testable import SchemaCompiler
 
-/// A copied field is right after every statement, whoever wrote it.
+/// A copied field is up to date after every statement of every program.
 @Suite(.tags(.unit)) struct CopyBindingTests {
   @Test(arguments: BindingWorld.all)
   func everyPathOfTheLibraryKeepsTheTargets(world: BindingWorld) throws {

@@ -135,7 +135,7 @@ import Testing
           ? "The binding L.b cannot be kept: L.b and its other end were given values that differ."
           : nil))
     #expect(try fixture.rows("SELECT a, b FROM L") == result)
-    // Ends that agree conflict with nobody.
+    // Ends that agree are not in conflict.
     try fixture.connection.execute("UPDATE L SET a = 9, b = 18")
     #expect(try fixture.rows("SELECT a, b FROM L") == ["9|18"])
     _ = try fixture.failure(of: "UPDATE OR IGNORE L SET a = 4, b = 100")

@@ -15,7 +15,7 @@ import Testing
       isUnique: isUnique, isRowID: name == "id", defaultSQL: defaultSQL, collation: collation)
   }
 
-  // What an expression names besides the end
+  // What an expression names in addition to the end
 
   private static let items = ModelSchema(
     name: "I", fields: [field("id"), field("price"), field("total"), field("rate")], key: ["id"])
@@ -58,7 +58,7 @@ import Testing
     #expect(try outcome(of: "price = 5, rate = 5", binding) == "5|25|5")
     #expect(try outcome(of: "price = 5", binding) == "5|15|3")
     #expect(try outcome(of: "total = 12", binding) == "4|12|3")
-    // Nobody wrote an end, so nothing can be in conflict.
+    // No end was written, so there is no conflict.
     #expect(try outcome(of: "rate = 4", binding) == "2|8|4")
     #expect(try outcome(of: "rate = 10", binding, "1, NULL, 100, NULL") == "10|100|10")
     let both =

@@ -132,7 +132,8 @@ import Testing
   @Test func aStopRequestAfterTheCommitHasNoEffect() throws {
     let directory = try TemporaryDirectory()
     let path = directory.file("many.store")
-    // So many that reading the schema takes SQLite more steps than it makes between two questions.
+    // Enough tables that reading the schema takes SQLite more steps than there are between two
+    // progress callbacks.
     let tables = (1...60).map { "CREATE TABLE t\($0) (id INTEGER PRIMARY KEY, a, b TEXT);" }
     try PlainDatabase(path).execute("PRAGMA journal_mode = WAL;" + tables.joined())
     var configuration = StoreConfiguration()

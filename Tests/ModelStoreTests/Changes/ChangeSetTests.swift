@@ -135,7 +135,7 @@ import Testing
 }
 
 extension ChangeSet {
-  /// Both as an observer of the fields is told them at once.
+  /// Both changes as an observer of the fields receives them at once.
   fileprivate func followed(
     by later: ChangeSet, fields: [(index: Int, name: String)]
   ) -> ChangeSet {

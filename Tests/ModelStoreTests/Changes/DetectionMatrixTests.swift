@@ -72,7 +72,7 @@ import Testing
       ])
   }
 
-  // SQLite compiles a DELETE of every row to a truncation unless somebody listens at that time.
+  // SQLite compiles a DELETE of every row to a truncation unless a hook is installed at that time.
   @Test func deleteOfEveryRowByAStatementPreparedBeforeAnyObserver() throws {
     let file = try DetectionFile(Self.plain)
     try file.store.write { tx in try tx.execute("DELETE FROM t") }

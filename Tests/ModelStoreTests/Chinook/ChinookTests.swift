@@ -13,7 +13,7 @@ private enum ChinookFile {
   static var isPresent: Bool { FileManager.default.fileExists(atPath: source.path()) }
 }
 
-/// The store at work on a database that nobody here designed.
+/// The store at work on a database from outside this project.
 @Suite(
   .tags(.law),
   .enabled("needs shared/data/chinook.sqlite beside the project") { ChinookFile.isPresent })

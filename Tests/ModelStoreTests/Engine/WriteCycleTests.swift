@@ -5,7 +5,7 @@ import Testing
 
 /// Validators, previews and refusals: what stands between a body and its COMMIT.
 @Suite(.tags(.unit)) struct WriteCycleTests {
-  /// A store of artists and albums, and what its observers were told.
+  /// A store of artists and albums, and what its observers received.
   struct Shop: Sendable {
     let directory: TemporaryDirectory
     let store: Store
@@ -36,7 +36,7 @@ import Testing
         "SELECT 'Artist', * , NULL, NULL FROM Artist UNION ALL SELECT 'Album', * FROM Album")
     }
 
-    /// What `body` is refused with, after checking that nothing of it was kept or told.
+    /// The error of `body`, after checking that nothing of it was kept or reported.
     func refusal(_ body: (borrowing WriteTransaction) throws -> Void) throws -> StoreError? {
       let before = try contents()
       let error = failure { try store.write(body) }

@@ -320,7 +320,7 @@ import Testing
   @Test func aTableThatLostAColumnStaysUnchangedAndBlocksNoOther() throws {
     let world = try ForeignWorld()
     let journal = world.store.changeJournal
-    // Somebody makes Album anew in another form, and drops a trigger of another model.
+    // Another program recreates Album in another form, and drops a trigger of another model.
     try world.other.execute(
       """
       PRAGMA foreign_keys = OFF;

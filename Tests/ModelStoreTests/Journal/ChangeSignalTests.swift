@@ -7,7 +7,7 @@ import Testing
 
 /// Listening for other processes by itself, beneath the store.
 @Suite(.tags(.process)) struct ChangeSignalTests {
-  /// A connection that hears what others commit to a file.
+  /// A connection that detects what others commit to a file.
   private final class Listener: Sendable {
     let queue = DispatchQueue(label: "listener")
     let signal: ChangeSignal
@@ -62,7 +62,7 @@ import Testing
       try shell.run("INSERT INTO t VALUES (\(number))")
       try listener.heard.next()
     }
-    // The log begins anew in the same file, then in one that was made empty.
+    // The log starts again in the same file, then in a truncated one.
     try shell.run("PRAGMA wal_checkpoint(RESTART); INSERT INTO t VALUES (1)")
     try listener.heard.next()
     try shell.run("PRAGMA wal_checkpoint(TRUNCATE); INSERT INTO t VALUES (1)")

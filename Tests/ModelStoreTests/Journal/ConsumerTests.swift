@@ -130,7 +130,7 @@ import Testing
       for _ in 0..<count { try world.store.write { tx in try tx.execute("UPDATE Sum SET id = 1") } }
     }
     #expect(try consumer.status().position == start)
-    // Nothing that must be done, so nobody waits for another program's write.
+    // Nothing has to be written, so this does not wait for another program's write.
     try world.other.execute("BEGIN IMMEDIATE")
     #expect(try consumer.next() == nil)
     #expect(try consumer.status().position == start)
@@ -162,7 +162,7 @@ import Testing
     #expect(try pass(2))
     try world.store.write { tx in try tx.acknowledge(batch) }
     #expect(try consumer.next() == nil)
-    // Where it has gone into what the batch tells, somebody worked in that.
+    // A cursor inside the batch means that another process worked on the same changes.
     try Self.insert(3...4, in: world.store)
     let next = try #require(try consumer.next())
     #expect(try pass(1))
@@ -190,7 +190,8 @@ import Testing
     let next = try #require(try consumer.next())
     #expect(next.reset == nil)
     #expect(Self.keys(next) == [.integer(6)])
-    // With nothing there it is told, too, and can be acknowledged with the work that it asks for.
+    // An empty journal reports the gap too, and the gap is acknowledged with the work that it
+    // requires.
     try world.other.execute("DELETE FROM _ms_journal")
     #expect(try consumer.lag == 0)
     let empty = try #require(try consumer.next())
@@ -250,7 +251,7 @@ import Testing
     // Once more, as another process with the same batch would.
     #expect(failure { try store.write { tx in try add(batch, tx) } }?.code == .conflict)
     #expect(try total() == [[.integer(6)]])
-    // Its own transaction entered nothing that it would be told of.
+    // Its own transaction recorded nothing that concerns this consumer.
     #expect(try consumer.next() == nil)
     let other = try Self.world()
     #expect(failure { try other.store.write { tx in try tx.acknowledge(batch) } }?.code == .misuse)

@@ -4,7 +4,7 @@ import Testing
 
 @testable import ModelStore
 
-/// With a journal, what another program commits is told like a commit of the store's own.
+/// With a journal, a commit of another program is reported like one of the store's own.
 @Suite(.tags(.law)) struct ForeignEventTests {
   @Test func everyObserverReceivesExactlyWhatAnotherProgramChanged() throws {
     let world = try ForeignWorld()
@@ -81,7 +81,7 @@ import Testing
       "BEGIN; UPDATE Album SET title = 'x'; UPDATE Artist SET name = 'y'; COMMIT")
     #expect(told.taken().sorted() == ["album none → x true", "artist Miles → y false"])
     try world.foreign("UPDATE Artist SET name = 'z'")
-    // Keys alone tell that nothing happened, too.
+    // Keys alone are enough to see that nothing changed.
     let other = detail == nil ? ["album none → x true"] : []
     #expect(told.taken().sorted() == other + ["artist y → z false"])
     album.cancel()
@@ -110,7 +110,7 @@ import Testing
         case true: try world.other.execute(random.foreignStatements())
         case false: try LiveQueryTests.commit(&random, to: world.store)
         }
-        // Who reads after a foreign commit that was not told yet has it told first.
+        // Reading after a foreign commit that was not reported yet reports that commit first.
         if random.chance(1, of: 6) {
           let place = random.place(of: watches)
           watches[place] = try FollowedQuery(place, schema, world)
@@ -244,14 +244,14 @@ import Testing
   }
 }
 
-/// A live query, and its result as somebody keeps it who only applies what is told.
+/// A live query, and a copy of its result that is kept only by applying its events.
 private final class FollowedQuery {
   private let watch: LiveQueryTests.Watch
   private var list: [DynamicRecord]
 
   init(_ number: Int, _ schema: ModelSchema, _ world: JournalWorld) throws {
     watch = try LiveQueryTests.Watch(world.store, schema, number)
-    // Nobody else writes meanwhile, so this is what the query began with.
+    // No other program writes meanwhile, so this is the first result of the query.
     list = try world.other.rows(watch.sql).map { DynamicRecord(schema: schema, values: $0) }
   }
 
@@ -271,7 +271,7 @@ private final class FollowedQuery {
     let fresh = try world.other.rows(watch.sql)
     var isTrue = list.map(\.values) == fresh
     if resetCount > 0 {
-      // Rows of both results may differ in what was not told.
+      // Rows of both results may differ in values that were not reported.
       isTrue = list.map(\.key) == fresh.map { [$0[0]] }
       list = fresh.map { DynamicRecord(schema: watch.oracle.schema, values: $0) }
     }

@@ -92,7 +92,7 @@ import Testing
       }
     }
     subscriptions.forEach { $0.cancel() }
-    // A window may say that a row was gone before it could be read, and is read anew.
+    // A window may report that a row was gone before it could be read; then it reads again.
     #expect(shop.failures.events.allSatisfy { "\($0)".contains("database") })
   }
 
@@ -104,7 +104,7 @@ import Testing
       results.add(changes.new.compactMap { if case .integer(let id) = $0[0] { id } else { nil } })
     }
     var random = SeededGenerator(seed: 2_026)
-    // Each burst ends alone, so that what is heard of it is its last commit.
+    // Each burst ends alone, so its last commit is the one detected.
     for burst in 1...20 {
       for number in 0..<9 {
         let id = Int.random(in: 1...40, using: &random)

@@ -3,7 +3,8 @@ import Testing
 @testable import ModelStore
 
 /// Rows of the journal that another program wrote, with numbers that mean something to its readers:
-/// every reader ends after as many steps as there are rows, with what it can tell or an error.
+/// every reader ends after as many steps as there are rows, with the changes it can read or an
+/// error.
 @Suite(.tags(.unit)) struct HostileJournalTests {
   private static func world() throws -> JournalWorld {
     let world = try JournalWorld("CREATE TABLE Item (id INTEGER PRIMARY KEY, n)")

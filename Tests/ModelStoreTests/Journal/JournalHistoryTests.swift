@@ -328,7 +328,7 @@ import Testing
     #expect(try world.store.undo() == nil)
   }
 
-  /// A foreign commit counts as seen before observers are told of it, and telling them may fail.
+  /// A foreign commit counts as seen before observers are notified, and notifying them may fail.
   @Test func foreignChangesAreNotSignedEvenWhenObserversWereNotNotified() throws {
     let world = try JournalWorld(Self.tables)
     let start = try world.store.changeJournal.position()

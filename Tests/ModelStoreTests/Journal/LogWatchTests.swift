@@ -3,8 +3,8 @@
 
   @testable import ModelStore
 
-  /// What the system tells of writes to a log. It tells before the writer's call returns, so
-  /// nothing here has to wait.
+  /// File events of writes to a log. They arrive before the writer's call returns, so no test here
+  /// has to wait.
   @Suite(.tags(.unit)) struct LogWatchTests {
     private func isSign(_ watch: LogWatch) -> Bool {
       var isSign = false

@@ -24,7 +24,7 @@ import Testing
       due = now + schedule.pause
     }
 
-    /// Somebody writes to the log now.
+    /// Another process writes to the log now.
     mutating func write(_ finding: LookSchedule.Finding = .nothing) {
       isUnheard = true
       if !schedule.isDeaf { look(finding) }

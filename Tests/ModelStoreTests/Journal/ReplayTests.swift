@@ -3,7 +3,7 @@ import Testing
 
 @testable import ModelStore
 
-/// That those who replay what `watch` tells would find what is wrong with it.
+/// The replay of the lines of `watch` finds errors in them.
 @Suite(.tags(.unit)) struct ReplayTests {
   private static let changes = [
     #"{"seq":5,"op":"insert","model":"M","id":1,"changes":{"id":{"new":1},"n":{"new":null}}}"#,

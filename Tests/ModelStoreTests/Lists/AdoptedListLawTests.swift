@@ -2,8 +2,8 @@ import Testing
 
 @testable import ModelStore
 
-/// Several commits told as one, in lists whose rows keep their number when their element gives way
-/// to another: an element may leave a row and come back to it.
+/// Coalesced commits in lists whose rows keep their number when another element replaces theirs: an
+/// element may leave a row and come back to it.
 @Suite(.tags(.law)) struct AdoptedListLawTests {
   @Test func anElementThatCameBackIsNotReportedWithFieldsOfAnother() throws {
     let world = try AdoptedListWorld(entries: [(1, "0")])

@@ -183,7 +183,7 @@ import Testing
     #expect(try world.tracks() == [1, 9, 2, 3, 4])
   }
 
-  /// Two that share a position are told apart before one of them is given to another.
+  /// Two elements that share a position get different positions before they are exchanged.
   @Test func aRefusedExchangeLeavesSharedPositionsShared() throws {
     let world = try AdoptedListWorld(entries: [(1, "5"), (2, "5"), (3, "900")])
     try world.shell.execute(

@@ -51,7 +51,7 @@ import Testing
     random.sparing = 9
     var old = try ListState(of: 1, in: world.store)
     for step in 0..<200 {
-      // Whoever is told after this one waits behind it.
+      // Later notifications wait behind this one.
       try world.store.write { tx in try tx.set(\Song.plays, to: Int64(step + 1), for: 9) }
       for _ in 0..<Int(random.number(1...4)) { try random.run(in: world.store) }
       gate.open()

@@ -2,7 +2,7 @@ import Testing
 
 @testable import ModelStore
 
-/// What observers of a list are told, case by case. `pN` is song N.
+/// What observers of a list receive, case by case. `pN` is song N.
 @Suite(.tags(.unit)) struct ListObservationTests {
   /// The events of one edit: in words, with the whole list after.
   private func events(

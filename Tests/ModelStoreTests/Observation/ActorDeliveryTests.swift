@@ -5,7 +5,7 @@ import Testing
 
 /// Events on an actor.
 @Suite(.tags(.unit)) struct ActorDeliveryTests {
-  /// A reader that tells what it heard, once it has heard enough.
+  /// A reader that returns the events it received, once it has enough.
   private actor Shelf {
     private(set) var titles: [String] = []
     private var subscription: ObservationToken?
@@ -61,7 +61,7 @@ import Testing
     }
     #expect(await shelf.titles(atLeast: 1) == ["one → a"])
     #expect(shop.registry == [])
-    // Another reader hears a later commit; the first one's turn would have come before.
+    // Another reader receives a later commit; the first reader would have been called before it.
     let later = Shelf()
     let subscription = try shop.store.changes(of: .field(\Album.title, of: 1))
       .deliver(to: later) { $0.hear($1.text) }

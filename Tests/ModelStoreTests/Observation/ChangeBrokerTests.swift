@@ -3,7 +3,7 @@ import Testing
 
 @testable import ModelStore
 
-/// Who is told of which commit, without a database.
+/// Which observers are notified of which commit, without a database.
 @Suite(.tags(.unit)) struct ChangeBrokerTests {
   private final class Witness: ChangeBroker.Observer {
     let commits = Recorder<String>()

@@ -2,7 +2,7 @@ import Testing
 
 @testable import ModelStore
 
-/// Who is found for a change, held against asking everyone.
+/// The observers found for a change, compared with a search through all of them.
 @Suite(.tags(.law)) struct ChangeRoutesTests {
   private static let schema = ModelSchema(
     name: "t",

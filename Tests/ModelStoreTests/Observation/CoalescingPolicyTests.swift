@@ -2,9 +2,9 @@ import Testing
 
 @testable import ModelStore
 
-/// What becomes of commits that nobody takes at once.
+/// What happens to commits that are not read at once.
 @Suite(.tags(.unit)) struct CoalescingPolicyTests {
-  /// One of each kind of observer, with the versions that they were told of.
+  /// One observer of each kind, with the versions that it received.
   private struct Everyone {
     let store: Store
     let gate = DispatchGate()
@@ -108,7 +108,7 @@ import Testing
     #expect(told.taken() == [])
     mailbox.deliver(upTo: 9)
     #expect(told.taken() == [[9, 1]])
-    // Of one that came to nothing, the turn serves whoever comes before it.
+    // An event without a net change leaves its turn to an earlier one.
     let later = [(10, 1), (11, 2), (12, -2), (13, 6)].map { version, distance in
       mailbox.put(Step(version: UInt64(version), distance: distance)).contains(.ready)
     }

@@ -14,7 +14,7 @@ import Testing
     init(_ state: State) { self.state = Mutex(state) }
   }
 
-  /// A live result of `t`, the state that it follows, and what its subscribers were told.
+  /// A live result of `t`, the state that it follows, and what its subscribers received.
   private final class World: Sendable {
     let live: LiveResult
     let table: Table
@@ -157,7 +157,7 @@ import Testing
       try observe(Album.all.filter(.sql("length(title) > 0"))),
     ]
     for round in 1...3 {
-      // A commit that concerns nobody in between.
+      // A commit in between that concerns no observer.
       try store.write { try $0.insert(Artist(id: Int64(round), name: "artist")) }
       try store.write { tx in
         try tx.upsert(Album(id: Int64(round), title: "a"))

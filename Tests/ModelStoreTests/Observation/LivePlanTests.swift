@@ -2,7 +2,7 @@ import Testing
 
 @testable import ModelStore
 
-/// How live queries are kept, and that it makes no difference to what they tell.
+/// How live queries are kept up to date, which makes no difference to what they report.
 @Suite(.tags(.unit)) struct LivePlanTests {
   private static let setup =
     LiveQueryTests.setup + """

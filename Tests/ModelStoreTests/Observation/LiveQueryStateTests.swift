@@ -77,7 +77,7 @@ import Testing
     return oracle.objection(to: event, from: old, to: new)
   }
 
-  /// A result that could not be read anew once went on telling indices of a list that was no more.
+  /// Once, a result that could not be refetched continued to report indices of an outdated list.
   @Test func aResultThatCannotBeRefetchedTriesAgainAtTheNextCommit() throws {
     struct Unreadable: Error {}
     let states = [
@@ -196,7 +196,7 @@ import Testing
       self.share = share
     }
 
-    /// - Parameter told: What the commits before came to; nil for nothing.
+    /// - Parameter told: The net result of the commits before; nil for no change.
     mutating func extend(
       _ state: [Row?], _ rows: LiveRows, told: QueryDelta?, length: UInt64
     ) throws {

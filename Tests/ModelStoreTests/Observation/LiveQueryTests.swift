@@ -200,7 +200,7 @@ import Testing
     return watch.oracle.objection(to: event, from: old, to: new)
   }
 
-  /// So many rows change that the result's tree is built anew; the event is as exact as any.
+  /// Enough rows change that the result's tree is built again; the event is still exact.
   @Test func aLargeCommitIsReportedJustAsExactly() throws {
     let directory = try TemporaryDirectory()
     let path = directory.file("large.db")

@@ -41,7 +41,7 @@ import Testing
     #expect(shop.news().sorted() == ["artist", "computed", "record"])
     try shop.setTitle("two")
     #expect(shop.news() == ["title"])
-    // Each is told once; whoever wants to hear more reads again.
+    // Each is notified once; reading again registers for the next change.
     try shop.setTitle("three")
     #expect(shop.news() == [])
     try shop.store.write { tx in try tx.set(\Album.title, to: "other", for: 2) }
@@ -53,7 +53,7 @@ import Testing
   }
 
   /// With the value stored after the announcement, a reader on another thread could read the old
-  /// one, be registered too late, and never be told of the new one.
+  /// one, be registered too late, and never be notified of the new one.
   @Test func aNotifiedReaderReadsTheNewValue() throws {
     let shop = try MusicShop()
     let album = try shop.store.liveRecord(Album.self, 1)

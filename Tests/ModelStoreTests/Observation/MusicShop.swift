@@ -1,6 +1,6 @@
 @testable import ModelStore
 
-/// A store with one artist and three albums, and what its observers were told.
+/// A store with one artist and three albums, and what its observers received.
 struct MusicShop: Sendable {
   let directory: TemporaryDirectory
   let store: Store
@@ -34,7 +34,7 @@ struct MusicShop: Sendable {
     try store.write { tx in try tx.set(\Artist.name, to: name, for: 1) }
   }
 
-  /// What was told since the last call.
+  /// The events since the last call.
   func news() -> [String] {
     settle()
     return told.taken()

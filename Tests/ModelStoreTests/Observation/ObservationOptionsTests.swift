@@ -2,7 +2,7 @@ import Testing
 
 @testable import ModelStore
 
-/// What an observation tells besides the changes, and when.
+/// What an observation reports in addition to the changes, and when.
 @Suite(.tags(.unit)) struct ObservationOptionsTests {
   private static func line<Value>(_ change: FieldEvent<Value>) -> String {
     "\(change.phase) \(change.text) \(change.origin)\(change.isReset ? " reset" : "")"
@@ -107,7 +107,7 @@ import Testing
         "1 initial none → one foreign", "1 before one → none user", "1 after one → two user",
         "2 before one -", "2 after one two",
       ])
-    // A transaction that is rolled back is no change, so nobody is warned of it either.
+    // A rolled back transaction is not a change, so it causes no prior event either.
     failure { try shop.setTitle("") }
     #expect(shop.news() == [])
   }

@@ -3,7 +3,7 @@ import Testing
 
 @testable import ModelStore
 
-/// What bags tell apart, and what outlives what.
+/// What bags distinguish, and which object outlives which.
 @Suite(.tags(.unit)) struct ObservationTargetTests {
   private static let title = Observed.field(\Album.title, of: 1)
   private static let whole = Observed.record(Album.self, 1, fields: [\.title])

@@ -4,7 +4,7 @@ import Testing
 
 @testable import ModelStore
 
-/// Observers of fields, records and models: what they are told, when, and when no more.
+/// Observers of fields, records and models: what they receive, when, and when no longer.
 @Suite(.tags(.unit)) struct ObserverTests {
   private struct Shop: Sendable {
     let directory: TemporaryDirectory
@@ -26,7 +26,7 @@ import Testing
       }
     }
 
-    /// What was told since the last call.
+    /// The events since the last call.
     func told() -> [String] {
       store.waitForDelivery()
       return recorder.taken()
@@ -252,7 +252,7 @@ import Testing
     #expect(shop.told() == ["none → other foreign reset", "model true 0"])
     try shop.store.refresh()
     #expect(shop.told() == [])
-    // Told on the occasion of the next write, ahead of it.
+    // Reported with the next write, before it.
     try PlainDatabase(shop.store.path).execute("DELETE FROM Album WHERE id = 1")
     try shop.store.write { tx in
       shop.store.engine.broker.drain()
@@ -266,7 +266,7 @@ import Testing
     model.cancel()
   }
 
-  // What was captured was decided before the observer came, so it has to read anew.
+  // The captured models were decided before the observer was added, so it has to read again.
   @Test func anObserverAddedDuringATransactionMissesNothing() throws {
     let shop = try Shop()
     let held = Mutex<[ObservationToken]>([])

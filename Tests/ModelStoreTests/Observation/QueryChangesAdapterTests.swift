@@ -59,7 +59,7 @@ import Testing
     }
   }
 
-  /// Everything that a change set says, but for its being the first.
+  /// Everything that a change set contains, except whether it is the first.
   private static func description(_ changes: QueryChanges<DynamicRecord>) -> [String] {
     ["\(changes.oldVersion) \(changes.oldCount) → \(changes.newVersion) \(changes.newCount)"]
       + changes.deletions.map {
@@ -109,8 +109,8 @@ import Testing
       SmallTable.step(from: next, to: state, version: 2, in: live)
       #expect(mailbox.take() == nil, "seed \(seed)")
 
-      // Told one by one, the second has the effect of the first one's inverse. The inverse itself,
-      // folded with the first, is no event either.
+      // Delivered one by one, the second has the effect of the first one's inverse. The inverse
+      // itself, coalesced with the first, is not an event either.
       let (told, events) = Self.observed(state)
       SmallTable.step(from: state, to: next, version: 1, in: told)
       guard let there = events.take() else { continue }

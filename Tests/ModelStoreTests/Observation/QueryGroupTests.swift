@@ -2,7 +2,7 @@ import Testing
 
 @testable import ModelStore
 
-/// Several live queries told together.
+/// Several live queries notified together.
 @Suite(.tags(.unit)) struct QueryGroupTests {
   private struct World {
     let directory: TemporaryDirectory

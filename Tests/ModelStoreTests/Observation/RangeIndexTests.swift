@@ -2,7 +2,7 @@ import Testing
 
 @testable import ModelStore
 
-/// Which ranges contain a value, held against looking at all of them.
+/// Which ranges contain a value, compared with a search through all of them.
 @Suite(.tags(.law)) struct RangeIndexTests {
   private static func place(_ value: Int) -> SortKey {
     ValueRange.place(of: .integer(Int64(value)), .binary)

@@ -44,7 +44,7 @@ import Testing
       changes: ChangeSet(version: version, changes: [change]), isReset: false)
   }
 
-  /// Folded commits in which the observed field ends as it began concern nobody.
+  /// Coalesced commits after which the observed field has its first value concern no observer.
   @Test func coalescedCommitsAreFilteredAgain() {
     let observer = RecordObserver(
       ObservedFields(Album.schema, fields: nil, counted: [1]), of: nil,

@@ -3,7 +3,7 @@ import Testing
 
 @testable import ModelStore
 
-/// Cells that show records: each hears of its own record, for as long as it shows it.
+/// Cells that show records: each receives events of its own record while it shows it.
 @Suite(.tags(.unit)) struct RecordWindowTests {
   @Test("TC1 TC3 only visible records are observed, and scrolling replaces them")
   func scrollingExchangesRecords() throws {

@@ -2,8 +2,8 @@ import Testing
 
 @testable import ModelStore
 
-/// Live queries found for a change by values and ranges, held against SQL's own answer for every
-/// row: a query that is not found can have had nothing to do with the row.
+/// Live queries found for a change by values and ranges, compared with SQL's own answer for every
+/// row: a query that is not found is not affected by the row.
 @Suite(.tags(.law)) struct RoutedQueriesTests {
   private static let schema = ModelSchema(
     name: "t",

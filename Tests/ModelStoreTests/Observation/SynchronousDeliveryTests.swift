@@ -73,8 +73,8 @@ import Testing
     subscription.cancel()
   }
 
-  /// The answer of an earlier callback was folded into what the write waited for, whose turn then
-  /// had nothing to tell.
+  /// Once, the reply of an earlier callback was coalesced into the event that the write waited for,
+  /// whose turn then had nothing to report.
   @Test func anAwaitedEventIsNotCoalescedWithTheReply() throws {
     let shop = try MusicShop()
     let answering = try shop.store.observe(\Album.title, of: 1) {

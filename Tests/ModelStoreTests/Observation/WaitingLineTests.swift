@@ -138,7 +138,7 @@ import Testing
     subscription.cancel()
   }
 
-  /// Half of a small result is told exactly all the same.
+  /// A change of half of a small result is still reported exactly.
   @Test func aSmallResultIsNeverReportedAsAReset() throws {
     let world = try ListWorld()
     let songs = try world.store.liveQuery(Song.all)

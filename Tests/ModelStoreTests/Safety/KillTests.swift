@@ -4,7 +4,8 @@ import Testing
 
 @testable import ModelStore
 
-/// A process that is killed while it writes: what it was told is kept, and nothing is half kept.
+/// A process that is killed while it writes: acknowledged transactions are kept, and none is kept
+/// in part.
 @Suite(.tags(.law)) struct KillTests {
   /// How many rounds of kills: `MODELSTORE_KILL_ROUNDS`, or enough for every day.
   private static var roundCount: Int {

@@ -520,9 +520,9 @@ import Testing
     // Only its owner may read it.
     await expect(asNobody: path, .readWriteCreate, .permissionDenied)
     await expect(asNobody: path, .readOnly, .permissionDenied)
-    // Nobody may make files beside it.
+    // The directory lets no other user create files beside it.
     await expect(asNobody: directory.file("new.store"), .readWriteCreate, .permissionDenied)
-    // Everybody may read it, nobody write it.
+    // Every user may read the file, and only its owner may write it.
     #expect(chmod(path, 0o644) == 0)
     await expect(asNobody: path, .readWriteCreate, .permissionDenied)
     // Everybody may write it, but not its directory, where the log has to be.

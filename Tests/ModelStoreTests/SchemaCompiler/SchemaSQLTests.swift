@@ -99,7 +99,7 @@ internal import Testing
     let file = try SchemaTestFile()
     let connection = try file.connect()
     var models = SchemaSamples.all
-    // SQLite refuses to create a table whose collation nobody registered.
+    // SQLite refuses to create a table whose collation is not registered.
     models[1].fields[5].collation = .rtrim
     for model in models {
       for object in SchemaSQL(model).objects { try connection.execute(object.sql) }

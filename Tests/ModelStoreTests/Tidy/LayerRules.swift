@@ -4,7 +4,7 @@ struct Layer: Sendable {
   let folder: String
   /// What it is, for people.
   let contents: String
-  /// The layers that it may name besides itself.
+  /// The layers that it may name in addition to itself.
   let knows: Set<String>
 
   init(_ folder: String, _ contents: String, knows: String...) {
@@ -199,7 +199,7 @@ private struct LayeredNames {
     }
   }
 
-  /// Names that types of Swift have too, so a word does not tell whose member it is.
+  /// Names that types of Swift have too, so a word does not show whose member it is.
   private static let swiftNames: Set = ["drop", "lowerBound", "quotientAndRemainder"]
 
   /// The layer that adds a member of this name, where only layers that `layer` may not name have

@@ -1,7 +1,7 @@
 /// What a program can name of the library: its public declarations, read from the sources.
 ///
-/// The compiler's symbol graph lists the same, and besides the members that the compiler derives,
-/// such as the `init(rawValue:)` of an enumeration. Names that begin with `_` count in neither.
+/// The compiler's symbol graph lists the same, and also the members that the compiler derives, such
+/// as the `init(rawValue:)` of an enumeration. Names that begin with `_` count in neither.
 struct PublicInterface {
   /// Structures, classes, enumerations and protocols, nested ones too, such as `Gate.Verdict`.
   private(set) var types: [String] = []

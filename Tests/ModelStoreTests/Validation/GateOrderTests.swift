@@ -45,7 +45,7 @@ import Testing
           defer { first = false }
           return first
         }
-        // Somebody types while the values that were read are looked at.
+        // The user types while the values that were read are checked.
         if isNow { draft?.value = "Ada" }
         return !name.isEmpty
       })

@@ -4,7 +4,7 @@ import Testing
 
 /// Several conditions, one verdict.
 @Suite(.tags(.unit)) struct GateTests {
-  /// What somebody types to log in.
+  /// What a user types to log in.
   struct Login: Equatable, Sendable {
     var name = ""
     var password = ""
@@ -321,7 +321,7 @@ import Testing
           kind: .gate, model: "Album", key: [.integer(1)], fields: ["title"], rule: "title",
           message: "must be blue")
       ])
-    // The records are those of the file, though nobody has told the gate yet.
+    // The gate reads the records of the file, although it was not notified yet.
     try PlainDatabase(store.path).execute("UPDATE Album SET title = 'Blue' WHERE id = 1")
     try write()
     #expect(try store.find(Album.self, 1)?.title == "Green")
@@ -364,7 +364,7 @@ import Testing
         }
       }
     }
-    // A thread that found another one telling has left its changes to it.
+    // A thread that found another thread delivering has left its changes to that thread.
     draft.value = -1
     #expect(running.events.count == 2001)
     watching.cancel()

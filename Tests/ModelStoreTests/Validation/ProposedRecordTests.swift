@@ -121,7 +121,7 @@ import Testing
       try tx.insert(Booking(id: 9, room: 1, start: 20, end: 21, note: "late"))
     }
     #expect(violations == [Self.oneLate.violation].map { $0.with(key: [.integer(9)]) })
-    // Of a statement SQLite tells the columns only.
+    // For a statement SQLite reports only the columns.
     let either = try hotel.violations { tx in
       try tx.execute("UPDATE Booking SET note = 'late' WHERE id = 1")
     }

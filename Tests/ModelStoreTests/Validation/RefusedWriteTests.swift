@@ -2,7 +2,7 @@ import Testing
 
 @testable import ModelStore
 
-/// Every way in which a write can break a rule, and what is told of it.
+/// Every way in which a write can break a rule, and what the error reports.
 @Suite(.tags(.unit)) struct RefusedWriteTests {
   private static func rules(_ violations: [Violation]) -> [String] { violations.map(\.rule) }
 

@@ -182,7 +182,7 @@ import Testing
     }
   }
 
-  /// What a generated column would hold, only the file can tell; once it counted as nothing.
+  /// Only SQLite can compute the value of a generated column; once it counted as NULL.
   @Test func sumsOverGeneratedColumnsAreLeftToTheFile() throws {
     let place = try TemporaryDirectory()
     let path = place.file("invoices.store")

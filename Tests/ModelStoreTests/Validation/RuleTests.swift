@@ -142,7 +142,7 @@ import Testing
     #expect(try hotel.store.rules() == [])
     #expect(try hotel.store.add(Self.forward, existingViolations: .keep) == finding)
     #expect(try hotel.store.findings(in: Booking.schema) == [finding])
-    // Offenders can still be worked with, and put right.
+    // Existing violations can still be read and corrected.
     try hotel.store.write { tx in try tx.set(\Booking.price, to: 1, for: 2) }
     let violations = try hotel.violations { tx in try tx.set(\Booking.end, to: 8, for: 2) }
     #expect(violations.map(\.rule) == ["Booking.forward"])

@@ -25,7 +25,7 @@ import Testing
     var before: SQLText = "SELECT 1"
     let bad: SQLText
     var model = "Booking"
-    /// Of the records that are told to break the rule.
+    /// The keys of the records that are reported to break the rule.
     let keys: [Int64]
 
     var testDescription: String { rule.name + ": " + bad.sql }
@@ -171,7 +171,7 @@ import Testing
 
   @Test func bindingsFollowInTheSecondRunToo() throws {
     let hotel = try Hotel()
-    // Mends what the rule asks for.
+    // Repairs what the rule requires.
     #expect(
       try hotel.shell(
         """

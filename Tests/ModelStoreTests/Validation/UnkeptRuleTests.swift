@@ -120,7 +120,8 @@ import Testing
       UPDATE Booking SET start = 0
       """)
     let problems = Recorder<StoreError>()
-    // Who does not declare the rule can work, is told, and keeps what can be kept.
+    // A program that does not declare the rule can work, gets a report, and obeys the triggers that
+    // exist.
     let store = try Store(at: path, models: Room.self, Booking.self, onError: { problems.add($0) })
     let told = problems.taken()
     #expect(told.map(\.code) == [.rejected])

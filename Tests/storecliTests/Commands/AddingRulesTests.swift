@@ -125,7 +125,7 @@ import Testing
     #expect(
       try place.run("validators", "list", "--fields", "rule,fields,stands,message", "-q").out
         .hasSuffix("\(demand.name)\t\(demand.fields)\tadded\t\(demand.message)\n"))
-    // As another program is told.
+    // The message that another program gets.
     let raw = try RawDatabase(place.path("t.db"))
     #expect(raw.refuses("UPDATE T SET \(demand.bad) WHERE id = 1"))
     #expect(!raw.refuses("UPDATE T SET \(demand.good) WHERE id = 1"))

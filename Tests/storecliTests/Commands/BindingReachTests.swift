@@ -82,7 +82,7 @@ import Testing
         == "A.v\t1\tmine\nA.code\t1\t2\nB.a\t7\t2\nB.v\t7\tmine\n")
   }
 
-  /// Nobody knows then which records are wrong.
+  /// Then it is unknown which records are wrong.
   @Test func recordsThatCannotBeComparedMayBeWrong() throws {
     let place = try place(
       """

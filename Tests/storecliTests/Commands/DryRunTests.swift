@@ -1,7 +1,8 @@
 import Foundation
 import Testing
 
-/// A dry run says and exits as the real one does, and what is written over the unreadable is told.
+/// A dry run prints and exits like the real run, and reports unreadable values that it would
+/// overwrite.
 @Suite(.tags(.process)) struct DryRunTests {
   private func music() throws -> (place: Workplace, raw: RawDatabase) {
     let place = try Workplace()

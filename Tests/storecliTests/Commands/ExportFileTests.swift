@@ -84,7 +84,7 @@ import Testing
     try place.write("", to: "talk")
     process.standardError = try FileHandle(forWritingTo: place.url("talk"))
     try process.run()
-    // Whoever does not end is ended, so that a failure is one of this test only.
+    // Ends the process if it still runs, so that a failure affects only this test.
     let identifier = process.processIdentifier
     let watchdog = DispatchWorkItem { kill(identifier, SIGKILL) }
     DispatchQueue.global().asyncAfter(deadline: .now() + 300, execute: watchdog)

@@ -264,7 +264,7 @@ import Testing
     try raw.execute("DROP TRIGGER _ms_journal_Track_update")
     let dry = try place.run("update", "Track", "1", "title=One", "-n")
     #expect(dry.code == 0, "\(dry)")
-    // What is only looked at mends nothing.
+    // Reading alone repairs nothing.
     let count = "SELECT count(*) FROM sqlite_schema WHERE name = '_ms_journal_Track_update'"
     #expect(try raw.value(count) == "0")
     let changed = try place.run("update", "Track", "1", "title=One")

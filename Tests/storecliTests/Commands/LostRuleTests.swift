@@ -1,6 +1,7 @@
 import Testing
 
-/// A rule whose triggers another program lost or edited is no rule, and everybody is told.
+/// A rule whose triggers another program dropped or edited is not enforced, and every command
+/// reports it.
 @Suite(.tags(.process)) struct LostRuleTests {
   private func place() throws -> (place: Workplace, raw: RawDatabase) {
     let place = try Workplace()

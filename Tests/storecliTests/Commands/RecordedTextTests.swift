@@ -5,7 +5,7 @@ import Testing
 @testable import StoreCommand
 
 /// Text that is reviewed as a file. `RECORD=1 swift test --filter RecordedTextTests` writes it
-/// anew.
+/// again.
 @Suite(.tags(.process)) struct RecordedTextTests {
   private static let root = URL(fileURLWithPath: #filePath)
     .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()

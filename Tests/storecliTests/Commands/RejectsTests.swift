@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-/// What an import leaves out can be put right and imported again.
+/// Records that an import rejects can be corrected and imported again.
 @Suite(.tags(.process)) struct RejectsTests {
   private let csv = ["import", "in.csv", "--model", "Artist", "--on-error", "collect"]
 

@@ -10,7 +10,7 @@ import Testing
     var name: String
     var schema: String
     var content: String
-    /// CSV and TSV refuse values that they cannot tell apart, such as a number from a text in a
+    /// CSV and TSV refuse values that they cannot distinguish, such as a number and a text in a
     /// column without a type.
     var formats = ["csv", "tsv", "json", "ndjson"]
 

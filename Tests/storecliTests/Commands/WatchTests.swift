@@ -149,7 +149,8 @@ import Testing
     #expect(outcome.err.contains("gap: somebody emptied the journal"), "\(outcome)")
   }
 
-  /// Its positions are used again, and those that the reader had passed are told, too.
+  /// Its positions are used again, and changes at positions that the reader has passed are reported
+  /// too.
   @Test func anEmptiedJournalIsReportedAsAGapEvenAfterItHasGrownAgain() throws {
     let place = try Workplace()
     try place.makeMusic()

@@ -56,7 +56,7 @@ import Testing
       let text = try Self.written(
         format, [.text(Self.hostile)], name: Self.hostile, options: options, terminal: terminal)
       #expect(Self.steering(in: text) == [], "\(format) \(width)")
-      // A line that begins anew overwrites what was before it.
+      // A carriage return lets a line overwrite the text before it.
       let bare = text.replacing("\r\n", with: "\n")
       #expect(!bare.unicodeScalars.contains("\r"), "\(format) \(width)")
     }

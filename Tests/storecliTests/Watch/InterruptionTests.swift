@@ -318,7 +318,7 @@ private struct ProcessFacts {
     sleepCount = try #require(number, "\(status)")
   }
 
-  /// A file of the system that tells no length.
+  /// A file of the system that reports no length.
   private static func text(of path: String) -> String? {
     FileHandle(forReadingAtPath: path)
       .flatMap { handle in try? handle.readToEnd() }

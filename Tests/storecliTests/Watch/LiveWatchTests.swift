@@ -7,7 +7,7 @@ import Testing
 
 @testable import StoreCommand
 
-/// Following a result, with all that happened meanwhile waiting when it is told.
+/// Following a result when all changes since the last report wait to be reported.
 @Suite(.tags(.process)) struct LiveWatchTests {
   private let place: Workplace
   private let store: Store
@@ -24,7 +24,7 @@ import Testing
     try store.adopt(["t"])
   }
 
-  /// What `watch t --fold --sort` tells at once of transactions that were delivered one by one.
+  /// What `watch t --fold --sort` reports at once for transactions that were delivered one by one.
   private func tellAtOnce(
     sort: String, snapshot: Bool = false, _ transactions: [SQLText]
   ) throws -> (out: String, err: String) {

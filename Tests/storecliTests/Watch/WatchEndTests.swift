@@ -15,7 +15,7 @@ import Testing
     #expect(try told(rest.out) == ["~ 1 seconds 100 -> 200"])
   }
 
-  /// The result is told on another thread, which may come to it after no time at all.
+  /// The result is reported on another thread, even if the timeout has already passed.
   @Test(arguments: [[], ["--sort", "id"], ["--sort", "id", "--fold"]])
   func existingChangesAreReportedHoweverShortTheTimeout(options: [String]) throws {
     let world = try WatchWorld(journal: [])
@@ -74,7 +74,7 @@ import Testing
   @Test func theRunningCommandIsWaitedFor() throws {
     let world = try WatchWorld()
     for seconds in [100, 200] { try world.set("seconds = \(seconds)", of: 1) }
-    // It says that it began, and ends only when it is told to.
+    // The command reports its start, and ends only when the test signals it.
     let watch = try WatchProcess(
       world.place,
       [

@@ -46,7 +46,7 @@ import Testing
   @Test func aFailedCommandIsRunAgainForTheSameChange() throws {
     let world = try WatchWorld()
     for seconds in [101, 102, 103] { try world.set("seconds = \(seconds)", of: 1) }
-    // The shell's changes of three statements are told one by one, but a store signs its own.
+    // The three statements of the shell are reported one by one; a store signs its own changes.
     for seconds in [104, 105, 106] {
       try world.place.runProcess("update", "Track", "1", "seconds=\(seconds)")
     }
@@ -123,7 +123,8 @@ import Testing
     #expect(!outcome.err.contains("roken pipe"), "\(outcome)")
   }
 
-  /// Whoever started the program may have left it so; then the system forgets children that end.
+  /// The parent process may have set this; then the system discards the status of children that
+  /// end.
   @Test func commandsAreWaitedForWhereChildrenWereIgnored() async {
     await #expect(processExitsWith: .exitCode(3)) {
       signal(SIGCHLD, SIG_IGN)

@@ -94,7 +94,7 @@ import Testing
     records.sorted { ($0.value, $0.key) < ($1.value, $1.key) }.map { [.integer($0.key)] }
   }
 
-  /// What one event tells of two results.
+  /// What one event reports about the difference between two results.
   private static func step(
     from before: [Int64: Int64], to after: [Int64: Int64]
   ) -> [WatchedChange] {

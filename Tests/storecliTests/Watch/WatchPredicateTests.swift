@@ -146,7 +146,7 @@ import Testing
     #expect(outcome.code == 0, "\(outcome)")
     #expect(try told(outcome.out) == [])
     #expect(outcome.err.contains("gap: what met the predicate"), "\(outcome)")
-    // What came wholly behind the gap is told.
+    // Changes that lie wholly after the gap are reported.
     try world.place.run("update", "Track", "2", "seconds=800")
     try world.place.run("update", "Track", "2", "seconds=80")
     let again = try world.place.runProcess(

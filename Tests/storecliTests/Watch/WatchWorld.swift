@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-/// A store of tracks with a journal, and words for what `watch` tells of them.
+/// A store of tracks with a journal, and short forms of what `watch` reports about them.
 struct WatchWorld {
   let place: Workplace
   let raw: RawDatabase
