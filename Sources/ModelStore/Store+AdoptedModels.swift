@@ -40,7 +40,8 @@ extension Store {
   /// - Returns: How the models differed from their tables, ordered by name.
   /// - Throws: ``StoreError`` with code `unknownModel`; `unsupportedSchema` for a model that a
   ///   program declares in Swift, and when a binding or rule needs a column or table that is gone:
-  ///   drop the binding or rule first. Then nothing was changed.
+  ///   drop the binding or rule first; `configurationConflict` for a model whose table is gone and
+  ///   that is observed in this process: end the observation first. Then nothing was changed.
   /// - Complexity: Reads the file's schema, and rows of tables with new columns as
   ///   ``adoptableTables()`` does.
   @discardableResult

@@ -30,4 +30,14 @@ extension Store {
       return record
     }
   }
+
+  /// Reads the records of `query` and keeps them up to date from now on, for the standard
+  /// library's Observation.
+  ///
+  /// - Throws: ``StoreError`` as ``liveQuery(_:)``; `invalidValue` for a record that does not fit.
+  /// - Complexity: As ``liveQuery(_:)``, and reads all records once more while writers wait. A list
+  ///   for long results is a ``LiveQuery`` with a window.
+  public func liveRecords<Element>(_ query: StoreQuery<Element>) throws -> LiveRecords<Element> {
+    try LiveRecords(try liveQuery(query))
+  }
 }

@@ -36,6 +36,7 @@ public final class Store: Sendable {
   ///     other users may replace the file. The default writes one line to standard error.
   /// - Throws: ``StoreError`` with code `schemaMismatch` and a list of differences when existing
   ///   tables differ from their declarations; `rejected` when records break a new or changed rule.
+  ///   What a migration in Swift throws is thrown unchanged.
   public convenience init(
     at path: String, models: any Model.Type..., migrations: [Migration] = [],
     bindings: [FieldBinding] = [], rules: [Rule] = [], validators: [Validator] = [],
@@ -43,10 +44,24 @@ public final class Store: Sendable {
     onError: @escaping @Sendable (StoreError) -> Void = StoreError.writeToStandardError
   ) throws {
     try self.init(
+      at: path, models: models, migrations: migrations, bindings: bindings, rules: rules,
+      validators: validators, configuration: configuration, onError: onError)
+  }
+
+  /// Opens the store at `path` with an array of models, for example the models of several modules.
+  ///
+  /// - Throws: As the form with a list of models.
+  public convenience init(
+    at path: String, models: [any Model.Type], migrations: [Migration] = [],
+    bindings: [FieldBinding] = [], rules: [Rule] = [], validators: [Validator] = [],
+    configuration: StoreConfiguration = StoreConfiguration(),
+    onError: @escaping @Sendable (StoreError) -> Void = StoreError.writeToStandardError
+  ) throws {
+    try self.init(
       at: path,
       declaring: Declarations(
-        migrations: migrations, models: models.map { $0.schema }, bindings: bindings,
-        rules: rules, validators: validators, changeJournal: configuration.changeJournal),
+        migrations: migrations, models: models, bindings: bindings, rules: rules,
+        validators: validators, changeJournal: configuration.changeJournal),
       configuration: configuration, onError: onError)
   }
 

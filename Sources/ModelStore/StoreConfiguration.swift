@@ -38,33 +38,33 @@ public struct StoreConfiguration: Hashable, Sendable {
   /// Which users share the file. A store refuses a log that any other user may have created, and a
   /// directory in which any other user may replace the file. Each of the sharing users accepts what
   /// the others write.
-  public var sharing: Sharing = .owner
+  public var sharing: Sharing
   /// Whether the store may write, and whether it creates a missing file.
-  public var access: Access = .readWriteCreate
+  public var access: Access
   /// What happens to a committed write at a power cut.
-  public var durability: Durability = .full
+  public var durability: Durability
   /// How long a write waits for another process's write before it fails with
   /// ``StoreError/Code/busy``.
-  public var busyTimeout: Duration = .seconds(5)
+  public var busyTimeout: Duration
   /// The maximum number of read transactions that run at once, at least 1. Further ones wait.
-  public var maxReaderCount = 4
+  public var maxReaderCount: Int
   /// Page cache of each connection, in bytes. SQLite's own 2 MB makes random updates 2–3 times
   /// slower.
-  public var cacheSize = 16 * 1024 * 1024
+  public var cacheSize: Int
   /// WAL frames (pages) after which the next commit copies them into the database.
-  public var checkpointFrameCount = 1000
+  public var checkpointFrameCount: Int
   /// Idle prepared statements kept for reuse by each connection.
-  public var statementCacheCapacity = 128
+  public var statementCacheCapacity: Int
   /// The largest text, blob or row that is read or written, in bytes. The default, 1,000,000,000,
   /// is SQLite's own limit. Reading a larger value throws ``StoreError/Code/invalidValue`` with its
   /// model, field and key, without allocating memory for it.
   ///
   /// For example, a program that copies each value once or twice and may use 500 MB sets
   /// 100,000,000.
-  public var maxValueSize = 1_000_000_000
+  public var maxValueSize: Int
   /// What a writing store does with a file that has a rollback journal instead of a write-ahead
   /// log. By default it changes the file.
-  public var journalMode: JournalMode = .writeAheadLog
+  public var journalMode: JournalMode
 
   /// What a writing store does with a file that has a rollback journal. An empty file always gets a
   /// write-ahead log, and reading never changes the file.
@@ -82,29 +82,35 @@ public struct StoreConfiguration: Hashable, Sendable {
   }
 
   /// How much the store reports about a write that rules refuse.
-  public var refusals = Refusals()
+  public var refusals: Refusals
 
   /// How much a store reports about a write that rules refuse.
   public struct Refusals: Hashable, Sendable {
     /// Whether validators stop at the first broken rule. By default all of them run, so that a form
     /// can show every violation at once.
-    public var stopsAtFirst = false
+    public var stopsAtFirst: Bool
     /// The maximum number of violations that one error lists, at least 1. All are counted.
-    public var maxViolationCount = 100
+    public var maxViolationCount: Int
     /// Whether violations contain the values that break a rule. By default they do not, because
     /// errors are often logged, and values may be private.
-    public var includesValues = false
+    public var includesValues: Bool
     /// The maximum number of row changes held in memory to find further violations of a refused
     /// statement. For a larger statement, only the first violation is reported.
     package var heldChangeCountMax = 100_000
 
-    /// Creates the default settings.
-    public init() {}
+    /// Creates settings; pass only what differs from the defaults.
+    public init(
+      stopsAtFirst: Bool = false, maxViolationCount: Int = 100, includesValues: Bool = false
+    ) {
+      self.stopsAtFirst = stopsAtFirst
+      self.maxViolationCount = maxViolationCount
+      self.includesValues = includesValues
+    }
   }
 
   /// Whether missing tables and columns are added when the store opens. Opening never renames,
   /// removes or changes the type of anything: write a migration for that.
-  public var schemaChanges: SchemaChanges = .createTables
+  public var schemaChanges: SchemaChanges
 
   /// What opening a store may add to its file.
   public enum SchemaChanges: Hashable, Sendable {
@@ -130,7 +136,7 @@ public struct StoreConfiguration: Hashable, Sendable {
 
   /// Functions in Swift that bindings may call; see ``FieldBinding/calling(_:)``. By default there
   /// are none. Other programs cannot write records whose binding calls such a function.
-  public var functions: Set<SQLFunction> = []
+  public var functions: Set<SQLFunction>
 
   /// The name of the SQLite VFS to open through; tests inject faults with it.
   package var fileSystem: String?
@@ -143,9 +149,39 @@ public struct StoreConfiguration: Hashable, Sendable {
   /// Set by a signal handler when the program wants its statements to end.
   package var stopRequest: StopRequest?
 
-  /// Creates the values for a typical service: read, write, create the file, and survive a loss of
-  /// power.
-  public init() {}
+  /// Creates a configuration. Pass only what differs from the defaults, which suit a
+  /// typical service: read, write, create the file, and survive a loss of power.
+  ///
+  /// ```swift
+  /// let configuration = StoreConfiguration(durability: .normal, busyTimeout: .seconds(1))
+  /// ```
+  ///
+  /// Each parameter is described at the property of its name.
+  public init(
+    sharing: Sharing = .owner, access: Access = .readWriteCreate, durability: Durability = .full,
+    busyTimeout: Duration = .seconds(5), maxReaderCount: Int = 4,
+    cacheSize: Int = 16 * 1024 * 1024, checkpointFrameCount: Int = 1000,
+    statementCacheCapacity: Int = 128, maxValueSize: Int = 1_000_000_000,
+    journalMode: JournalMode = .writeAheadLog, refusals: Refusals = Refusals(),
+    schemaChanges: SchemaChanges = .createTables, changeJournal: JournalDetail? = nil,
+    journalRetention: JournalRetention? = nil, functions: Set<SQLFunction> = []
+  ) {
+    self.sharing = sharing
+    self.access = access
+    self.durability = durability
+    self.busyTimeout = busyTimeout
+    self.maxReaderCount = maxReaderCount
+    self.cacheSize = cacheSize
+    self.checkpointFrameCount = checkpointFrameCount
+    self.statementCacheCapacity = statementCacheCapacity
+    self.maxValueSize = maxValueSize
+    self.journalMode = journalMode
+    self.refusals = refusals
+    self.schemaChanges = schemaChanges
+    self.changeJournal = changeJournal
+    self.journalRetention = journalRetention
+    self.functions = functions
+  }
 
   /// Whether two stores on one file may share an engine. Each store has its own settings for schema
   /// changes on opening and for checking the file's location.

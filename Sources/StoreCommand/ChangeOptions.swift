@@ -1,6 +1,6 @@
 import ArgumentParser
 
-/// What every command takes that changes the file.
+/// The options of every command that changes the file.
 struct ChangeOptions: ParsableArguments {
   @Flag(
     name: [.customShort("n"), .long],

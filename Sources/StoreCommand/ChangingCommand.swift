@@ -1,6 +1,6 @@
 import ArgumentParser
 
-/// A command that changes the file, or with `--dry-run` tells what it would change.
+/// A command that changes the file, or with `--dry-run` reports what it would change.
 protocol ChangingCommand: LeafCommand {
   var change: ChangeOptions { get }
 }

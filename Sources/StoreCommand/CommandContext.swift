@@ -1,7 +1,7 @@
 import ModelStore
 import RecordFormats
 
-/// What a command runs with: its options, its two voices, and the store they lead to.
+/// What a command runs with: its options, its output and messages, and how to open the store.
 struct CommandContext {
   let options: GlobalOptions
   let console: Console
@@ -9,11 +9,12 @@ struct CommandContext {
   let busyTimeout: Duration
   /// Whether what the command changes is to be rolled back.
   let isDryRun: Bool
-  /// An import that leaves records out has to know all that refer to nothing, not the first ones.
+  /// An import that leaves records out needs all records with broken references, not the first
+  /// ones.
   private let listsManyViolations: Bool
-  /// A watch still acknowledges what it has handed on; other commands stop where they are.
+  /// A watch still acknowledges the changes that it printed; other commands stop where they are.
   private let stopsStatements: Bool
-  /// What stores that are opened for writing report besides the command's own outcome.
+  /// Failures that stores opened for writing report in addition to the command's own outcome.
   let notices = Notices()
   /// Whether to warn of adopted models whose tables have changed. Some commands are about these.
   private let reportsDrift: Bool
@@ -218,7 +219,7 @@ struct CommandContext {
 
   /// A writer of a report's rows: a choice of its columns, where `--fields` makes one.
   ///
-  /// - Throws: ``CommandError`` for a name that is no column, with near misses.
+  /// - Throws: ``CommandError`` for an unknown column, with near misses.
   func reportWriter(columns: [OutputColumn]) throws -> any RowWriter {
     guard let names = options.fieldNames else { return try rowWriter(columns: columns) }
     let indices = try names.map { name in
@@ -234,7 +235,7 @@ struct CommandContext {
       indices: indices, writer: try rowWriter(columns: indices.map { columns[$0] }))
   }
 
-  /// Writes a report of so many things as rows, and says how many there are.
+  /// Writes a report as rows, and prints how many there are.
   func writeReport(of noun: String, columns: [OutputColumn], rows: [[CellValue]]) throws {
     var writer = try reportWriter(columns: columns)
     for row in rows { try writer.write(row) }
@@ -242,14 +243,14 @@ struct CommandContext {
     try console.say(Grouped.text(rows.count, noun))
   }
 
-  /// Whether values are written as JSON, as YAML takes them, too.
+  /// Whether values are written as JSON, which is also valid YAML.
   private var writesJSON: Bool { [.json, .ndjson, .yaml].contains(format) }
 
   /// A cell whose value is not known: null for programs, a question mark for people.
   var unknownValue: CellValue { writesJSON ? .null : .text("?") }
 
   /// A cell of several values, for a column that means ``OutputColumn/Meaning/json``: an array for
-  /// programs that read JSON, `text` for everybody else.
+  /// programs that read JSON, `text` otherwise.
   func list(_ values: [JSONValue], as text: String) throws -> CellValue {
     writesJSON ? .text(try JSONText.text(.array(values))) : .text(text)
   }
@@ -269,7 +270,7 @@ struct CommandContext {
     try list(keys.map(KeyText.json), as: keys.map(KeyText.text).joined(separator: " "))
   }
 
-  /// Ends a result and says when cells were cut in it.
+  /// Ends a result, and prints how many cells were cut in it.
   func finish(_ writer: any RowWriter) throws {
     var writer = writer
     try writer.finish()
@@ -285,8 +286,8 @@ extension CommandContext {
   /// Runs one transaction and reports what it changed; a dry run rolls it back.
   ///
   /// - Parameters:
-  ///   - repair: What `body` writes where that needs nothing of what was there. Then stored values
-  ///     that cannot be read hinder the report only, which has nothing but this.
+  ///   - repair: What `body` writes, if that does not depend on the stored values. If these cannot
+  ///     be read, the write succeeds, and the report shows only this.
   ///   - body: Returns how many records it was about.
   /// - Throws: What `body` throws; a stored value that cannot be read is a failure of the file.
   func writing(
@@ -309,10 +310,10 @@ extension CommandContext {
     }
     report.isAboutNoRecord = recordCount == 0
     guard !isDryRun else { return try report.write(to: self) }
-    try telling {
+    try reporting {
       try report.write(to: self)
       let entered = try store.changeJournal.details()
-      // What the journal does not enter, undo would leave as it is.
+      // Undo cannot restore what the journal does not record.
       guard !report.lines.isEmpty, report.lines.allSatisfy({ entered[$0.model] == .full }),
         try UnloggedReach(store: store).tables(behind: report.lines, removal: .delete).isEmpty
       else { return }
@@ -320,9 +321,9 @@ extension CommandContext {
     }
   }
 
-  /// Runs `body`, which tells what is committed already. When it fails, the error says that only
-  /// the telling did.
-  func telling(_ body: () throws -> Void) throws {
+  /// Runs `body`, which reports a committed change. If it fails, the error says that only the
+  /// report failed.
+  func reporting(_ body: () throws -> Void) throws {
     do {
       try body()
     } catch OutputError.readerClosed {

@@ -1,9 +1,9 @@
 import ModelStore
 import RecordFormats
 
-/// Why a command did not do what it was asked, as it is told to a person and to a program.
+/// Why a command failed, as text for a person and as JSON for a program.
 struct CommandError: Error {
-  /// How it is told.
+  /// How it is written.
   enum Format: Hashable, Sendable {
     case text
     /// One object on one line.
@@ -14,9 +14,9 @@ struct CommandError: Error {
   /// Short and stable, for programs.
   var code: String
   var message: String
-  /// Lines below the message: the offending text, the violations.
+  /// Lines below the message, such as the violations.
   var details: [String]
-  /// A command that helps.
+  /// A command that helps the person go on.
   var hint: String?
   var model: String?
   var field: String?
@@ -72,7 +72,7 @@ struct CommandError: Error {
       + "fields with --sql"
   }
 
-  /// What a command threw, in words.
+  /// The error for what a command threw.
   init(_ error: any Error) {
     switch error {
     case let error as CommandError: self = error
@@ -110,7 +110,7 @@ struct CommandError: Error {
       }
     }
     guard error.code == .invalidQuery, error.sqliteCode != nil else { return }
-    // The words of the command were held against the catalog before SQLite saw them.
+    // The command's words were compared with the catalog before SQLite saw them.
     if let missing = Self.missing(in: error.message) {
       self = .drift(missing, model: error.model)
       return
@@ -128,7 +128,7 @@ struct CommandError: Error {
     return error.message[..<end.lowerBound] + "."
   }
 
-  /// That the file's tables lack what its catalog names; `missing` says what in SQLite's words.
+  /// The error for tables that lack what the catalog names; `missing` is SQLite's own message.
   static func drift(_ missing: String, model: String? = nil) -> CommandError {
     CommandError(
       .failed, code: StoreError.Code.invalidQuery.rawValue,
@@ -136,7 +136,7 @@ struct CommandError: Error {
       model: model)
   }
 
-  /// A refusal for one reason: which record, why, and by which rule.
+  /// The message for one violation: the record, the reason and the rule.
   private static func sentence(for violation: Violation, _ message: String) -> String {
     guard violation.kind != .trigger else {
       return violation.rule == "trigger" ? message : "\(message) (trigger \(violation.rule))"
@@ -149,7 +149,7 @@ struct CommandError: Error {
     return "Nothing was changed: \(place) \(violation.message) (rule \(violation.rule))."
   }
 
-  /// Why a write with several violations was refused, in a few words.
+  /// A short reason for a write that was refused because of several violations.
   private static func reasons(_ violations: [Violation], count: Int) -> String {
     let areConflicts = violations.allSatisfy { $0.kind == .conflict }
     return areConflicts
@@ -163,15 +163,15 @@ struct CommandError: Error {
     return "storecli history \(Shell.quoted(violation.model))\(record)"
   }
 
-  /// A model with the key and the fields where they are known: `Track 1.title`.
+  /// A model, with the key and the fields if they are known: `Track 1.title`.
   private static func place(of violation: Violation) -> String {
     let record = violation.key.map { " \(KeyText.text($0))" } ?? ""
     let fields = violation.fields.isEmpty ? "" : ".\(violation.fields.joined(separator: ","))"
     return "\(violation.model)\(record)\(fields)"
   }
 
-  /// The table or column that SQLite does not find, in its words; nil for another complaint. What
-  /// follows is the statement, which is not the user's.
+  /// SQLite's message about a missing table or column, without the statement behind it, which the
+  /// user did not write; nil for other messages.
   private static func missing(in message: String) -> String? {
     for complaint in ["no such column: ", "no such table: ", "has no column named "] {
       guard let start = message.firstRange(of: complaint) else { continue }
@@ -227,7 +227,7 @@ struct CommandError: Error {
     return rest > 0 ? shown + ["  and \(Grouped.text(rest)) more"] : shown
   }
 
-  /// How many violations are told in full.
+  /// How many violations are listed in full.
   static let maxViolationCount = 5
 
   /// The same error about the file or input at `path`.
@@ -248,7 +248,7 @@ struct CommandError: Error {
     return error
   }
 
-  /// That nothing of a kind is called `name`, with near misses.
+  /// The error for a name that does not exist, with near misses.
   ///
   /// - Parameter list: The command that lists them.
   static func unknown(
@@ -273,12 +273,12 @@ extension CommandError {
     text(as: format, titled: "error", palette: palette)
   }
 
-  /// The same as a warning: the command did what it was asked.
+  /// The same text as a warning: the command succeeded.
   func warningText(as format: Format, palette: Palette) -> String {
     text(as: format, titled: "warning", palette: palette)
   }
 
-  /// The hint; a command in it is one of the program that runs.
+  /// The hint; a command in it has the name of the running program.
   private var shownHint: String? {
     guard let hint, hint.hasPrefix("storecli ") else { return hint }
     return Program.name + hint.dropFirst("storecli".count)
@@ -331,7 +331,7 @@ extension CommandError {
 }
 
 extension StoreError {
-  /// Whether a stored value is larger than the store was told to read: SQLITE_TOOBIG, see
+  /// Whether a stored value is larger than the store's limit: SQLITE_TOOBIG, see
   /// <https://sqlite.org/rescode.html#toobig>.
   var isOversized: Bool { code == .invalidValue && sqliteCode == 18 }
 
@@ -343,7 +343,7 @@ extension StoreError {
 }
 
 extension ExitCode {
-  /// The one place that says what a store's error means to the shell.
+  /// Maps a store's error to an exit status. No other code does.
   init(_ code: StoreError.Code) {
     self =
       switch code {

@@ -8,23 +8,25 @@ import RecordFormats
   import Darwin
 #endif
 
-/// A question that a person must answer before many records change. No transaction waits for it.
+/// A question that a person must answer before many records change. No transaction is open
+/// meanwhile.
 enum Confirmation {
-  /// Whether a person is there to be asked.
+  /// Whether the command runs on a terminal, so that it can ask.
   static func canAsk(_ console: Console) -> Bool {
     isatty(STDIN_FILENO) == 1 && console.talkTerminal.isInteractive
   }
 
-  /// Asks, unless `isGiven`; only a terminal is asked.
+  /// Asks on the terminal, unless `isGiven`.
   ///
-  /// - Throws: ``CommandError`` naming the flag that answers, where nobody can be asked.
+  /// - Throws: ``CommandError`` that names the flag to pass, if the command has no terminal.
   static func isGranted(
     _ question: String, isGiven: Bool, flag: String, console: Console
   ) throws -> Bool {
     if isGiven { return true }
     guard canAsk(console) else {
       throw CommandError.usage(
-        "\(question) Nobody is here to answer: add \(flag), or -n to see what would change.")
+        "\(question) The command runs without a terminal, so it cannot ask: add \(flag), or -n to see what would change."
+      )
     }
     try console.ask(question)
     let answer = readLine() ?? ""

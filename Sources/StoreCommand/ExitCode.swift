@@ -1,6 +1,7 @@
-/// What a command tells its caller by its exit status. Frozen: scripts depend on these numbers.
+/// The exit status of a command. Frozen: scripts depend on these numbers.
 ///
-/// A command whose reader went away ends by `SIGPIPE` instead; see ``Console/endByBrokenPipe()``.
+/// A command whose reader closed the pipe ends by `SIGPIPE` instead; see
+/// ``Console/endByBrokenPipe()``.
 enum ExitCode: Int32, CaseIterable, Sendable {
   /// The command did what it was asked.
   case ok = 0
@@ -20,7 +21,7 @@ enum ExitCode: Int32, CaseIterable, Sendable {
   case usage = 64
   /// Ctrl-C stopped the command.
   case interrupted = 130
-  /// SIGTERM stopped the command. The process ends by the signal, which a shell tells as this.
+  /// SIGTERM stopped the command. The process ends by the signal, which a shell reports as this.
   case terminated = 143
 
   /// The line for this code in `storecli help exit-codes`.

@@ -1,7 +1,7 @@
 import ArgumentParser
 import RecordFormats
 
-/// What every command takes: where the database is and how to write the answer.
+/// The options of every command: where the database is and how to write the result.
 struct GlobalOptions: ParsableArguments {
   @Option(
     name: [.customShort("d"), .customLong("db")],
@@ -9,7 +9,7 @@ struct GlobalOptions: ParsableArguments {
   var database: String?
 
   @Flag(
-    help: "All members of the file's group share the database: accept the files that they create.")
+    help: "All members of the file's group share the database: accept files that they create.")
   var sharedWithGroup = false
 
   @Option(
@@ -28,23 +28,23 @@ struct GlobalOptions: ParsableArguments {
 
   @Option(
     help: ArgumentHelp(
-      "Only these fields, in this order; a name with a comma stands in double quotes.",
+      "Only these fields, in this order; put a name with a comma in double quotes.",
       valueName: "a,b"))
   var fields: String?
 
-  @Flag(help: "Begin plain output with the names of the columns.")
+  @Flag(help: "Begin plain output with the column names.")
   var header = false
 
   @Flag(help: "In csv, tsv and plain, write an apostrophe before text that begins like a formula.")
   var escapeFormulas = false
 
-  @Option(help: ArgumentHelp("Colour, always, never or auto.", valueName: "when"))
+  @Option(help: ArgumentHelp("When to use colour.", valueName: "when"))
   var color: ColourPolicy.Choice?
 
-  @Flag(name: .shortAndLong, help: "Data and errors only.")
+  @Flag(name: .shortAndLong, help: "Print data and errors only.")
   var quiet = false
 
-  @Flag(name: .shortAndLong, help: "Also say which database was found and what is run.")
+  @Flag(name: .shortAndLong, help: "Also print which database was found and what is run.")
   var verbose = false
 
   func validate() throws {
@@ -58,7 +58,7 @@ struct GlobalOptions: ParsableArguments {
       throw ValidationError("Choose one of --quiet and --verbose.")
     }
     guard fields.map({ CommaList($0).isClosed }) ?? true else {
-      throw ValidationError("A quote in --fields is never closed.")
+      throw ValidationError("--fields has an opening quote without a closing one.")
     }
     guard fieldNames?.allSatisfy({ !$0.isEmpty }) ?? true else {
       throw ValidationError("--fields takes names separated by commas.")
@@ -72,7 +72,7 @@ struct GlobalOptions: ParsableArguments {
     return csv ? .csv : output
   }
 
-  /// The form of errors: JSON for whoever reads JSON.
+  /// The form of errors: JSON where the output is JSON.
   var errorFormat: CommandError.Format {
     format == .json || format == .ndjson ? .json : .text
   }

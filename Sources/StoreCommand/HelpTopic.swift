@@ -1,5 +1,6 @@
-/// What `storecli help` explains besides commands.
+/// The topics of `storecli help` that are not commands.
 enum HelpTopic: String, CaseIterable {
+  case options
   case exitCodes = "exit-codes"
   case environment
   case formats
@@ -13,6 +14,7 @@ enum HelpTopic: String, CaseIterable {
 
   var text: String {
     switch self {
+    case .options: Self.optionsText
     case .exitCodes:
       ExitCode.allCases.map { code in
         let number = String(code.rawValue)
@@ -25,6 +27,43 @@ enum HelpTopic: String, CaseIterable {
     }
   }
 
+  private static let optionsText =
+    """
+    Every command takes these options, before or after its name.
+
+    Where the database is:
+      -d, --db <path>        The database file. Without it: STORECLI_DB, then storecli.toml;
+                             see storecli help environment.
+      --shared-with-group    All members of the file's group share the database: accept files
+                             that they create.
+
+    How to write the result; see storecli help formats:
+      -o, --output <format>  table, plain, json, ndjson, csv, tsv, yaml or md.
+      --json                 Short for -o json. Errors are JSON, too.
+      --ndjson               Short for -o ndjson. Errors are JSON, too.
+      --csv                  Short for -o csv.
+      --fields <a,b>         Only these fields, in this order. Put a name that contains a comma
+                             in double quotes.
+      --header               Begin plain output with the column names.
+      --escape-formulas      In csv, tsv and plain, write an apostrophe before text that begins
+                             like a formula.
+      --color <when>         always, never or auto.
+
+    How much to say:
+      -q, --quiet            Print data and errors only.
+      -v, --verbose          Also print which database was found and what is run.
+      -h, --help             Show the help of a command.
+
+    Commands that change the file also take:
+      -n, --dry-run          Report what would change, or why it would be refused, and change
+                             nothing.
+      --busy-timeout <seconds>
+                             How long to wait for another writer; 5 seconds by default.
+      --skip-code-validators
+                             Write although validators in Swift exist that this program cannot
+                             run. Only for commands that change records.
+    """
+
   private static let environmentText =
     """
     The database is the first that is named by
@@ -33,7 +72,7 @@ enum HelpTopic: String, CaseIterable {
       db = "PATH" in the nearest storecli.toml, from the current directory up to the
         root of the repository; the path counts from that file
       db = "PATH" in $XDG_CONFIG_HOME/storecli/config.toml (~/.config when not set)
-    Reading never creates a database. -v says which of them won.
+    Reading never creates a database. -v prints which of them was used.
 
     A configuration file must belong to you or root, and other users must not be able to write
     it or its directory. Otherwise storecli stops and says what to change; -d and STORECLI_DB
@@ -67,26 +106,26 @@ enum HelpTopic: String, CaseIterable {
 
     Dates are ISO-8601 in UTC; export leaves those that another program keeps as numbers as they
     are. In JSON, integers keep all 64 bits and a blob is
-    {"$base64": "…"}; a table shows its length; elsewhere it is base64. CSV tells empty text
-    ("") from null (nothing).
+    {"$base64": "…"}; a table shows its length; elsewhere it is base64. CSV distinguishes empty
+    text ("") from null (nothing).
 
     On a terminal, csv, tsv and plain spell out control characters and those that reorder text:
     \\u{1b}. In a pipe or file they are as stored. JSON and YAML always escape them: \\u001b.
 
     A spreadsheet runs CSV text that begins with = + - or @ as a formula. --escape-formulas
     writes an apostrophe before such text, and before text that begins with an apostrophe;
-    import --unescape-formulas takes it away again.
+    import --unescape-formulas removes it again.
 
     An export to CSV or TSV is refused for a value that import would read as another one, such
     as a number beside texts in a column without a type. A table adopted while it was empty
     counts: it would read the text true in a BOOLEAN column as 1. A column without a type that
-    holds numbers only is exported, and such a table reads them as texts. In JSON an infinite number is 9e999 or
-    -9e999, as in SQL; import reads that back. An export to JSON writes a value that does not fit
-    its field's type or declared type, such as text among dates, as {"$stored": …}; import stores
-    it as it is.
+    holds numbers only is exported, and such a table reads them as texts. In JSON an infinite
+    number is 9e999 or -9e999, as in SQL; import reads that back. An export to JSON writes a value
+    that does not fit its field's type or declared type, such as text among dates, as
+    {"$stored": …}; import stores it as it is.
 
-    import reads {"$base64": "…"} in an adopted column of JSON as a blob. JSON text of that shape
-    stands in a string. For booleans and numbers of adopted tables it reads texts in JSON as in
+    import reads {"$base64": "…"} in an adopted column of JSON as a blob. Write JSON text of that
+    shape as a string. For booleans and numbers of adopted tables it reads texts in JSON as in
     CSV, and 0 and 1 as false and true.
     """
 
@@ -96,25 +135,25 @@ enum HelpTopic: String, CaseIterable {
     What a write changed is one line for each record and origin. With --ndjson:
       {"op":"update","model":"Track","id":1,"changes":{"title":{"old":"a","new":"b"}},"origin":"user"}
     origin is user, binding:NAME, cascade or trigger:NAME; id is the key, an array where it
-    has several fields; inserts have only new, deletes only old, of every field. What a binding
-    or trigger changed says which change of the command set it off:
+    has several fields; inserts have only new, deletes only old, of every field. The changes of a
+    binding or trigger also have their cause:
       "cause":{"op":"update","model":"Artist","id":2,"fields":["name"]}
 
     A line of watch, and of history with --ndjson:
-      {"seq":88214,"txn":"4zsx2q","time":"2026-09-01T12:30:00.000000Z",
+      {"position":88214,"txn":"4zsx2q","time":"2026-09-01T12:30:00.000000Z",
        "actor":{"program":"myapp","pid":4121,"author":null,"tag":null},"op":"update",
        "model":"Track","id":1,"changes":{"title":{"old":"a","new":"b"}},"origin":"app"}
-    seq is null without a journal; txn, time and actor are null for programs that do not say
-    who they are. origin is cli, app or foreign, or binding:NAME for the update of a bound field
-    that follows a change of what it is bound to, in the same transaction. watch adds
-    index {"from","to"} where a result is followed, and entered and left where a predicate
-    chooses: a record that begins to meet it is an insert, one that meets it no more a delete,
-    though it is there before and after.
+    position is null without a journal; txn, time and actor are null for programs that do not use
+    ModelStore. origin is cli, app or foreign, or binding:NAME for the update of a bound field
+    that follows a change of its source in the same transaction. watch adds index {"from","to"}
+    if it follows a result, and entered and left if you pass a predicate: a record that begins to
+    meet it is an insert, and a record that stops meeting it is a delete, although the record is
+    there before and after.
     """
 
   private static let predicatesText =
     """
-    A condition over the fields of one model, in SQL's own words:
+    A predicate is a condition over the fields of one model, in SQL's own words:
       =  ==  !=  <>  <  <=  >  >=      comparison; == null and != null ask about null
       is, is not                       comparison in which null is a value like others
       [not] in (…)                     one of a list
@@ -122,14 +161,17 @@ enum HelpTopic: String, CaseIterable {
       [not] like '…', [not] glob '…'   patterns: % and _, or * ? [a-z]
       and &&   or ||   not !   ( )
     Values: 12  1.5  'it''s'  x'0aff'  true  false  null  today  now
-    Names stand bare or in "double quotes". A boolean field alone is a condition. A word that
-    is no field is an error, never text.
+    Write field names bare or in "double quotes", and text in 'single quotes'. A boolean field
+    alone is a predicate. An unknown field name is an error, never text.
 
     A comparison with null is unknown, and only records for which the condition is true are
     selected, as in SQL. Dates are read as ISO-8601: due < '2026-09-01'.
 
     Examples:
-      storecli query Track 'milliseconds > 300000 and not composer is null'
-      storecli query Album 'title like ''So%'' or artistID in (1, 2)' --sort title
+      storecli query Track --where 'milliseconds > 300000 and not composer is null'
+      storecli query Album "title like 'So%' or artistID in (1, 2)" --sort title
+      storecli update Track --where 'plays = 0' rating:null
+
+    query, export, hash and watch take the predicate also as the word after the model.
     """
 }

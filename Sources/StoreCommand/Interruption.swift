@@ -9,16 +9,17 @@ import Synchronization
   import Darwin
 #endif
 
-/// Ctrl-C and SIGTERM as a wish: the first stops the work at its next boundary, the second ends the
-/// process.
+/// Ctrl-C and SIGTERM as requests: the first stops the work at its next boundary, the second ends
+/// the process.
 enum Interruption {
   private static let received = Atomic<Int32>(0)
-  /// Where a byte is written when a signal comes, for who waits for something else; -1 for nobody.
+  /// Where a signal writes a byte, to wake a thread that waits for something else; -1 for no
+  /// thread.
   private static let listener = Atomic<Int32>(-1)
-  /// Whether the signals of this process are for the command line: not where it runs within another
+  /// Whether the command line handles the signals of this process: not if it runs within another
   /// program.
   private static let isAdmitted = Atomic(false)
-  /// How many things that may take long are waited for on purpose.
+  /// How many long waits are going on that a signal must not end.
   private static let waitCount = Atomic<Int32>(0)
 
   /// Whether a signal came since ``await()``.
@@ -36,11 +37,11 @@ enum Interruption {
   /// Ends the statements of a store, and its waits for locks, after a signal.
   static let storeRequest = StopRequest { isRequested }
 
-  /// Takes the signals from now on, except one that the process ignores already. Without this, they
-  /// end the process at once, as everywhere; a transaction that was open then is rolled back by the
-  /// next program that opens the file.
+  /// Handles the signals from now on, except a signal that the process ignores. Without this call,
+  /// they end the process at once; the next program that opens the file rolls back a transaction
+  /// that was open then.
   ///
-  /// SIGTERM ends the process a second later at the latest, in the middle of whatever it does then.
+  /// SIGTERM ends the process after one second at the latest, also in the middle of its work.
   /// For example, SQLite cannot be stopped while it compares one text with a pattern.
   static func await() {
     guard isAdmitted.load(ordering: .relaxed) else { return }
@@ -79,7 +80,7 @@ enum Interruption {
     }
   }
 
-  /// Lets the signals in: a parent may have started this program from a thread that blocks them.
+  /// Unblocks the signals: a parent may have started this program from a thread that blocks them.
   static func admit() {
     isAdmitted.store(true, ordering: .relaxed)
     var admitted = sigset_t()
@@ -90,28 +91,28 @@ enum Interruption {
     sigprocmask(SIG_UNBLOCK, &admitted, nil)
   }
 
-  /// From now on, SIGTERM lets the process go on, until ``endWaiting()``.
+  /// From now on, SIGTERM does not end the process, until ``endWaiting()``.
   static func beginWaiting() {
     waitCount.add(1, ordering: .relaxed)
   }
 
   static func endWaiting() {
-    // Recording that the command has ended gets a whole second.
+    // The process gets a whole second to record that the command has ended.
     if isTermination { alarm(1) }
     waitCount.subtract(1, ordering: .relaxed)
   }
 
-  /// Writes a byte to `descriptor` when a signal comes, so that who waits for that hears of it.
+  /// Writes a byte to `descriptor` on a signal, which wakes a thread that polls it.
   static func wake(_ descriptor: Int32) {
     listener.store(descriptor, ordering: .relaxed)
   }
 
-  /// Wakes nobody any more through `descriptor`.
+  /// Stops writing to `descriptor`.
   static func forget(_ descriptor: Int32) {
     _ = listener.compareExchange(expected: descriptor, desired: -1, ordering: .relaxed)
   }
 
-  /// Runs as a signal handler: nothing but what POSIX allows there.
+  /// Runs as a signal handler, so it calls only what POSIX allows there.
   private static func note(_ signal: Int32) {
     let error = errno
     received.store(signal, ordering: .relaxed)
@@ -124,8 +125,8 @@ enum Interruption {
     errno = error
   }
 
-  /// Ends the process by SIGTERM in a second, unless it has ended by itself. What waits for a
-  /// command to end gets another second, again and again.
+  /// Ends the process by SIGTERM in a second, unless it has ended by itself. While the process
+  /// waits for a command of `--exec`, the second begins again.
   private static func startLastSecond() {
     var action = sigaction()
     #if canImport(Glibc)

@@ -1,19 +1,19 @@
 import ArgumentParser
 
-/// A command that does something, as opposed to a noun that groups some.
+/// A command that runs, as opposed to a group of commands.
 protocol LeafCommand: ParsableCommand {
   var options: GlobalOptions { get }
 
   /// Whether `--fields` has columns to choose from.
   var takesFields: Bool { get }
 
-  /// Whether it answers with data. What only says what it did has errors, which may be JSON, but no
-  /// rows to write in a format.
+  /// Whether it prints data. A command that only reports what it did has errors, which may be JSON,
+  /// but no rows to write in a format.
   var hasData: Bool { get }
 
-  /// Does it.
+  /// Runs the command.
   ///
-  /// - Throws: Anything that ``CommandError`` has words for.
+  /// - Throws: Any error; ``CommandError`` describes it.
   func run(_ context: CommandContext) throws -> ExitCode
 }
 

@@ -19,7 +19,7 @@ enum NearMiss {
       let isAbbreviation = letters.count >= 2 && other.starts(with: letters)
       let measured = distance(letters, other)
       let distance = isAbbreviation ? min(measured, 1) : measured
-      // Two one-letter words always differ by one edit; that is no likeness.
+      // Two one-letter words always differ by one edit, so they are not similar.
       let sharesNothing = distance >= longer
       if distance <= distanceMax && !sharesNothing {
         close.append((candidate, distance))

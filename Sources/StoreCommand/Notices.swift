@@ -2,8 +2,8 @@ import ModelStore
 import RecordFormats
 import Synchronization
 
-/// Failures that a store reports while a command writes and that undo nothing. They are printed
-/// when the command ends, as warnings.
+/// Failures that a store reports while a command writes and that roll nothing back. They are
+/// printed as warnings when the command ends.
 final class Notices: Sendable {
   private let reported = Mutex<[StoreError]>([])
   /// The codes of failures that the command has printed itself.

@@ -10,7 +10,7 @@ import ModelStore
 
 /// The users and groups that a process runs as.
 ///
-/// With more rights than the user that started it, `storecli` would open any file for that user:
+/// With more rights than its user, `storecli` would open any file for that user:
 /// `-d`, the environment and configuration files name the database, `watch --exec` runs a program.
 struct ProcessPrivileges: Hashable, Sendable {
   /// The real and effective ids of the user.

@@ -67,13 +67,25 @@ public struct Program: Sendable {
     migrations: [Migration] = [], bindings: [FieldBinding] = [], rules: [Rule] = [],
     validators: [Validator] = [], configuration: StoreConfiguration = StoreConfiguration()
   ) {
+    self.init(
+      name: name, arguments: arguments, database: database, models: models,
+      migrations: migrations, bindings: bindings, rules: rules, validators: validators,
+      configuration: configuration)
+  }
+
+  /// Creates a run of an application's own command line with an array of models.
+  public init(
+    name: String, arguments: [String], database: String? = nil, models: [any Model.Type],
+    migrations: [Migration] = [], bindings: [FieldBinding] = [], rules: [Rule] = [],
+    validators: [Validator] = [], configuration: StoreConfiguration = StoreConfiguration()
+  ) {
     self.name = name
     self.arguments = arguments
     application = Application(
       database: database,
       declarations: Declarations(
-        migrations: migrations, models: models.map { $0.schema }, bindings: bindings,
-        rules: rules, validators: validators, changeJournal: configuration.changeJournal),
+        migrations: migrations, models: models, bindings: bindings, rules: rules,
+        validators: validators, changeJournal: configuration.changeJournal),
       configuration: configuration)
   }
 
@@ -81,13 +93,13 @@ public struct Program: Sendable {
   public func runToExit() -> Never {
     Self.currentName.withLock { $0 = name }
     let code = runAsProcess()
-    // The signal that was held back until the work could stop.
+    // The signal that waited until the work could stop.
     if code == .terminated { Console.end(by: SIGTERM) }
     exit(code.rawValue)
   }
 
-  /// Runs `storecli` within this process, without its signals and streams. Runs may go on side by
-  /// side.
+  /// Runs `storecli` within this process, without its signals and streams. Several runs may proceed
+  /// at once.
   ///
   /// - Returns: The exit status.
   package func run(in surroundings: Surroundings) -> Int32 {
@@ -100,18 +112,21 @@ public struct Program: Sendable {
     if let problem = ProcessPrivileges.current.problem {
       return Self.reporting(problem, to: surroundings.console(), as: .text)
     }
-    // A file that may not grow is an error of the write that meets it, not a sudden end.
+    // A file size limit is then an error of the write, and does not end the process.
     signal(SIGXFSZ, SIG_IGN)
     EventCommand.admitWaiting()
     Interruption.admit()
     return run()
   }
 
+  /// Parses the words of the command line and runs the command.
   private func run() -> ExitCode {
     if let problem = UndecodableArgument.problem(in: arguments) {
       let format: CommandError.Format = UnparsedArguments(arguments).wantsJSON ? .json : .text
       return Self.reporting(problem, to: surroundings.console(), as: format)
     }
+    let leading = LeadingOptions(in: self.arguments)
+    let arguments = leading.moved
     if arguments.first == "help" {
       if let topic = HelpTopic(words: Array(arguments.dropFirst())) { return printing(topic.text) }
       if let error = UnparsedArguments(arguments).unknownCommand {
@@ -121,11 +136,12 @@ public struct Program: Sendable {
     do {
       var command = try StoreCLI.parseAsRoot(arguments)
       if let leaf = command as? any LeafCommand { return perform(leaf) }
-      // A noun without its verb, or the parser's own help: running it throws the help.
+      // A group without a command, or the parser's own help: running it throws the help.
       try command.run()
       return .ok
     } catch {
-      return answerUnparsed(error)
+      let isPlaced = leading.rest.first.map { !$0.hasPrefix("-") } ?? false
+      return answer(UnparsedArguments(isPlaced ? leading.rest : self.arguments), error)
     }
   }
 
@@ -137,12 +153,12 @@ public struct Program: Sendable {
       command, console: console, application: application, surroundings: surroundings)
     do {
       guard options.fields == nil || command.takesFields else {
-        throw CommandError.usage("--fields chooses nothing in what this command answers.")
+        throw CommandError.usage("This command has no fields to choose, so it takes no --fields.")
       }
       guard command.hasData || !options.header && [nil, .json, .ndjson].contains(options.format)
       else {
         throw CommandError.usage(
-          "This command answers with no rows, so there is no format to write them in.")
+          "This command prints no rows, so it takes no format.")
       }
       let code = try command.run(context)
       try console.finish()
@@ -160,20 +176,20 @@ public struct Program: Sendable {
     }
   }
 
-  /// An interruption by the signal that it was.
+  /// The exit code for the signal that interrupted the command.
   private static func named(_ code: ExitCode) -> ExitCode {
     code == .interrupted && Interruption.isTermination ? .terminated : code
   }
 
-  /// Help and version are answers; everything else that stops the parser is wrong usage.
-  private func answerUnparsed(_ error: any Error) -> ExitCode {
+  /// Prints help and version; any other error of the parser is wrong usage.
+  private func answer(_ unparsed: UnparsedArguments, _ error: any Error) -> ExitCode {
     if StoreCLI.exitCode(for: error).isSuccess {
-      return printing(StoreCLI.fullMessage(for: error, columns: surroundings.helpWidth))
+      let text = StoreCLI.fullMessage(for: error, columns: surroundings.helpWidth)
+      return printing(HelpText.ordered(text))
     }
-    let unparsed = UnparsedArguments(arguments)
     return Self.reporting(
       unparsed.explanation(of: error), to: surroundings.console(),
-      as: unparsed.wantsJSON ? .json : .text)
+      as: UnparsedArguments(arguments).wantsJSON ? .json : .text)
   }
 
   /// Replaces `storecli`, for which help is written, with the name of this program.
@@ -204,7 +220,7 @@ public struct Program: Sendable {
     do {
       try console.report(failure.text(as: format, palette: console.talkTerminal.palette))
     } catch {
-      // Standard error is gone: the exit status is all that is left to say it with.
+      // Standard error is closed, so only the exit status can report the failure.
       return failure.exitCode
     }
     return failure.exitCode

@@ -1,27 +1,26 @@
 import RecordFormats
 
-/// A count that ticks on a terminal while a long job runs; nothing elsewhere, nothing for short
-/// ones.
+/// A count on a terminal while a long job runs; nothing for short jobs or without a terminal.
 struct Progress {
   private let console: Console
   private let start = ContinuousClock.now
   private var shownAt: ContinuousClock.Instant?
 
-  /// A job shorter than this shows nothing; a count is not shown again before as long has passed.
+  /// A shorter job shows nothing; this is also the interval between updates.
   private static let interval = Duration.milliseconds(500)
 
   init(console: Console) {
     self.console = console
   }
 
-  /// Tells that `count` records are done.
+  /// Shows that `count` records are done.
   mutating func note(_ count: Int) {
     guard count.isMultiple(of: 1024) else { return }
     let rate = rateText(count)
     show("\(Grouped.text(count)) read (\(rate))")
   }
 
-  /// Tells that `done` parts of `all` are done of what `text` names.
+  /// Shows that `done` of `all` parts of the job `text` are done.
   mutating func show(_ text: String, done: Int, of all: Int) {
     let filled = all == 0 ? 0 : done * Self.barWidth / all
     let bar =
@@ -32,7 +31,7 @@ struct Progress {
 
   private static let barWidth = 20
 
-  /// Tells how far the job is.
+  /// Shows the progress of the job.
   mutating func show(_ text: @autoclosure () -> String) {
     guard console.talkTerminal.isInteractive, console.loudness >= .usual else { return }
     let now = ContinuousClock.now
@@ -41,7 +40,7 @@ struct Progress {
     console.showProgress(text())
   }
 
-  /// Takes the count off the screen.
+  /// Removes the count from the screen.
   mutating func clear() {
     guard shownAt != nil else { return }
     shownAt = nil

@@ -1,4 +1,4 @@
-/// Words for a POSIX shell, in commands that a person is told to run.
+/// Words for a POSIX shell, in commands that messages suggest.
 enum Shell {
   /// `word` as one argument; quoted only when it must be.
   static func quoted(_ word: String) -> String {

@@ -4,21 +4,49 @@ import ArgumentParser
 struct StoreCLI: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: Program.name,
-    abstract: "Look into a store and change it: records, rules, bindings.",
+    abstract: "Read and change the records of a store, its rules, bindings and history.",
     discussion: """
       The database is the one that -d names, else STORECLI_DB, else db = "PATH" in the nearest \
-      storecli.toml. Data goes to standard output, talk to standard error.
+      storecli.toml. -d and the other common options may stand before or after the command.
 
-      Topics: storecli help exit-codes, environment, formats, predicates
+      Try: storecli demo
+      Topics: storecli help options, exit-codes, environment, formats, predicates
       """,
     version: "\(VersionCommand.program) \(VersionCommand.number)",
-    subcommands: [
-      ModelsCommand.self, QueryCommand.self, GetCommand.self, InsertCommand.self,
-      UpdateCommand.self, DeleteCommand.self, ValidateCommand.self, ValidatorsCommand.self,
-      BindingsCommand.self, WatchCommand.self, HistoryCommand.self, UndoCommand.self,
-      RedoCommand.self, RevertCommand.self, JournalCommand.self, ConsumersCommand.self,
-      ImportCommand.self, ExportCommand.self, HashCommand.self, AdoptCommand.self,
-      LeaveCommand.self, DoctorCommand.self, DemoCommand.self, CompletionsCommand.self,
-      VersionCommand.self,
+    groupedSubcommands: [
+      CommandGroup(
+        name: "Data",
+        subcommands: [
+          ModelsCommand.self, QueryCommand.self, GetCommand.self, InsertCommand.self,
+          UpdateCommand.self, DeleteCommand.self, ImportCommand.self, ExportCommand.self,
+        ]),
+      CommandGroup(
+        name: "Schema",
+        subcommands: [
+          RulesCommand.self, ValidateCommand.self, BindingsCommand.self, AdoptCommand.self,
+          LeaveCommand.self,
+        ]),
+      CommandGroup(
+        name: "History",
+        subcommands: [
+          WatchCommand.self, HistoryCommand.self, UndoCommand.self, RedoCommand.self,
+          RevertCommand.self, JournalCommand.self, ConsumersCommand.self,
+        ]),
+      CommandGroup(
+        name: "Maintenance",
+        subcommands: [
+          DoctorCommand.self, HashCommand.self, DemoCommand.self, CompletionsCommand.self,
+          VersionCommand.self,
+        ]),
     ])
+}
+
+/// The command tree as shells complete it: the common options are offered before the command, too.
+///
+/// It never parses. There, ``LeadingOptions`` moves such options behind the command, because a
+/// parent's options do not reach its subcommands.
+struct CompletedCLI: ParsableCommand {
+  static let configuration = StoreCLI.configuration
+
+  @OptionGroup(title: "Common options") var options: GlobalOptions
 }

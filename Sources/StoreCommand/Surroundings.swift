@@ -12,8 +12,8 @@ import RecordFormats
 /// What a run of the command line gets in addition to its arguments: the environment and the three
 /// standard streams. All commands reach them here and nowhere else.
 ///
-/// A program gets those of its process. Tests pass values, so that many runs go on side by side in
-/// one process. Relative paths count from the current directory in either case.
+/// A program gets those of its process. Tests pass values, so that many runs can share one process
+/// at the same time. Relative paths count from the current directory in either case.
 package struct Surroundings: Sendable {
   /// A stream that a run writes to.
   package enum Output: Sendable {
@@ -82,7 +82,7 @@ package struct Surroundings: Sendable {
     }
   }
 
-  /// Whether reading from `path` may wait for somebody else: a pipe, a terminal.
+  /// Whether reading from `path` may block, as for a pipe or a terminal.
   func mayWait(for path: String) -> Bool {
     var status = stat()
     guard path == "-" else { return stat(path, &status) != 0 || !Self.isRegular(status) }
@@ -94,8 +94,8 @@ package struct Surroundings: Sendable {
 
   private static func isRegular(_ status: stat) -> Bool { status.st_mode & S_IFMT == S_IFREG }
 
-  /// A console on standard output and standard error. From here on a closed pipe is an error of the
-  /// write that meets it, not the sudden end of the process in the middle of a transaction.
+  /// A console on standard output and standard error. From now on, writing to a closed pipe throws
+  /// an error and does not end the process in the middle of a transaction.
   func console(
     colour: ColourPolicy.Choice = .auto, loudness: Console.Loudness = .usual
   ) -> Console {
@@ -130,7 +130,7 @@ package struct Surroundings: Sendable {
   }
 
   /// Prints a failure that a store reports while a command runs, from any thread: one write to
-  /// standard error. What it quotes cannot steer a terminal.
+  /// standard error. Quoted text cannot control a terminal.
   @Sendable func warn(_ error: StoreError) {
     let shown = Console.shown(error)
     switch streams {

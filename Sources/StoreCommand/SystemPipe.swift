@@ -8,7 +8,7 @@ import RecordFormats
   import Darwin
 #endif
 
-/// The two ends of a pipe, which no other program inherits unasked. Whoever opened it closes them.
+/// The two ends of a pipe, which child processes do not inherit. The caller closes them.
 struct SystemPipe {
   let readEnd: Int32
   let writeEnd: Int32

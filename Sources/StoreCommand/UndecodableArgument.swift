@@ -1,7 +1,7 @@
 /// A word of the command line of this process that is not UTF-8.
 ///
-/// Swift replaces such bytes in `CommandLine.arguments` without a word, so that a command would
-/// write another text than the one it was given.
+/// Swift silently replaces such bytes in `CommandLine.arguments`, so a command would write another
+/// text than the user passed.
 enum UndecodableArgument {
   /// An error that names the first of `words` that this process was given in another encoding; nil
   /// when there is none. Words that do not come from the command line are always UTF-8.

@@ -1,7 +1,7 @@
 import ArgumentParser
 import RecordFormats
 
-/// Words of a command line that the parser refused, and what to say about them.
+/// Words of a command line that the parser refused, and the error for them.
 struct UnparsedArguments {
   let words: [String]
 
@@ -9,15 +9,11 @@ struct UnparsedArguments {
     self.words = words
   }
 
-  /// What is wrong, with the nearest command or the help to read.
+  /// The error, with the nearest command or the help to read.
   func explanation(of error: any Error) -> CommandError {
     if let unknownCommand { return unknownCommand }
     let path = commandPath
-    if path.known.isEmpty, let option = words.first, option.hasPrefix("-") {
-      return CommandError(
-        .usage, code: "usage", "\(option) belongs behind the command, not before it.",
-        hint: "storecli models -d PATH")
-    }
+    if path.known.isEmpty, words.first?.hasPrefix("-") == true { return unplaced }
     let command = (["storecli"] + path.known).joined(separator: " ")
     let lines = Self.withoutPreamble(StoreCLI.message(for: error))
       .split(separator: "\n").map(String.init)
@@ -27,6 +23,25 @@ struct UnparsedArguments {
       hint: negativeNumber.map { "a key that begins with - follows --, as in -- \($0)" }
         ?? "\(command) --help")
   }
+
+  /// The error for words that begin with an option: the command is missing, or the option is not a
+  /// common one.
+  private var unplaced: CommandError {
+    guard let stray = LeadingOptions(in: words).rest.first else {
+      let line = ["storecli"] + words.map(Shell.quoted) + ["models"]
+      return .usage("A command is missing after the options.", hint: line.joined(separator: " "))
+    }
+    if LeadingOptions.takingValue.contains(stray) {
+      return .usage(
+        "\(stray) needs a value, and a command after it.", hint: "storecli models -d PATH")
+    }
+    return .usage(
+      "\(stray) is not a common option. Write it after the command.", hint: "storecli help options")
+  }
+
+  /// How many of the first words name a command that can run; 0 if they name none. Any word may
+  /// follow a group with a default subcommand.
+  var nameCount: Int { commandPath.canRun ? commandPath.known.count : 0 }
 
   /// A message of this program about a value, without the parser's own words before it: "The value
   /// 'abc' is invalid for '<shell>': The shells are bash, zsh and fish; got abc."
@@ -81,7 +96,7 @@ struct UnparsedArguments {
   }
 
   /// The commands that the words name, and the first word that should have named one.
-  private var commandPath: (known: [String], unknown: String?, names: [String]) {
+  private var commandPath: (known: [String], unknown: String?, names: [String], canRun: Bool) {
     var command: any ParsableCommand.Type = StoreCLI.self
     var known: [String] = []
     let verbs = words.first == "help" ? Array(words.dropFirst()) : words
@@ -89,11 +104,15 @@ struct UnparsedArguments {
       let children = command.configuration.subcommands
       guard !children.isEmpty, !word.hasPrefix("-") else { break }
       guard let child = children.first(where: { $0.configuration.commandName == word }) else {
-        return (known, word, children.compactMap { $0.configuration.commandName })
+        return (
+          known, word, children.compactMap { $0.configuration.commandName },
+          command.configuration.defaultSubcommand != nil
+        )
       }
       known.append(word)
       command = child
     }
-    return (known, nil, [])
+    let usual = command.configuration.defaultSubcommand
+    return (known, nil, [], usual != nil || command.configuration.subcommands.isEmpty)
   }
 }

@@ -1,9 +1,9 @@
 import ArgumentParser
 
-/// What every command takes that changes records.
+/// The options of every command that changes records.
 struct WriteOptions: ParsableArguments {
   @OptionGroup var change: ChangeOptions
 
-  @Flag(help: "Write although rules in Swift exist that this program cannot check.")
+  @Flag(help: "Write although validators in Swift exist that this program cannot run.")
   var skipCodeValidators = false
 }

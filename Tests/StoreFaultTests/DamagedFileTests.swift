@@ -12,7 +12,7 @@ import Testing
     ["query", "Deposit", "--sort", "amount", "--limit", "5"], ["get", "Account", "1"],
     ["query", "--sql", "SELECT count(*), sum(amount) FROM Deposit"], ["history", "--limit", "5"],
     ["doctor"], ["validate"], ["export", "Deposit", "-o", "ndjson"], ["journal", "status"],
-    ["bindings", "check"], ["bindings"], ["validators"], ["adopt", "-n"], ["consumers"],
+    ["bindings", "check"], ["bindings"], ["rules"], ["adopt", "-n"], ["consumers"],
     ["insert", "Deposit", "id=900001", "accountID=1", "amount=3"],
     ["update", "Account", "2", "balance=5"], ["delete", "Deposit", "3"],
     ["undo"], ["journal", "trim", "--keep", "3"],

@@ -1,31 +1,97 @@
-/// A numbered step of a schema: SQL that the store applies once to each file, in the order of
-/// versions.
+/// One numbered step of a schema, in SQL or Swift. Each file gets it once, in order of versions.
 ///
-/// Do not change the SQL after it was applied to any file, because the file stores its checksum.
-/// The SQL sees the database at that point, not today's Swift types.
+/// A migration brings existing files up to date. Its statements run on the tables as they are at
+/// that point, not on today's Swift types.
 ///
-/// Foreign keys are not enforced while it runs, so ON DELETE and ON UPDATE do nothing and you can
-/// rebuild a table. The migration fails if it leaves a broken reference.
-public struct Migration: Hashable, Sendable {
+/// A fresh file gets the tables of your models in their present form first. So a migration that
+/// only changes such tables is recorded as applied and does not run there. Any other migration in
+/// SQL runs on fresh files too. For recipes, see <doc:migration-cookbook>.
+///
+/// Foreign keys are not enforced while a migration runs, so ON DELETE and ON UPDATE do nothing and
+/// you can rebuild a table. If a reference is broken afterwards, the migration fails.
+public struct Migration: Sendable {
+  /// What a migration does to a fresh file, which has no tables of your application yet.
+  public enum FreshFiles: Hashable, Sendable {
+    /// The migration runs after the tables of the models were created.
+    case run
+    /// The migration is recorded as applied, and does not run.
+    case skip
+  }
+
+  enum Content: Sendable {
+    case sql(String)
+    case swift(@Sendable (borrowing MigrationTransaction) throws -> Void)
+  }
+
   /// The version: above 0, and above every version applied before. Use consecutive numbers, or a
   /// UTC time such as 20260820101500.
   package let version: Int64
   /// A short description, for example `add_due_date`.
   package let name: String
-  /// One or more statements. They run in one transaction, which the migration must not end.
-  package let sql: String
+  /// What the declaration says about fresh files. If it is nil, ``MigrationPlan`` decides.
+  let onFreshFiles: FreshFiles?
+  let content: Content
 
-  /// Creates a migration. An invalid version or SQL text causes an error when the migration is
-  /// applied.
-  public init(version: Int64, name: String, sql: String) {
+  /// Declares a migration in SQL.
+  ///
+  /// Do not change the text after a file has had the migration: the file keeps its checksum. The
+  /// version and the text are checked when a store opens.
+  ///
+  /// - Parameters:
+  ///   - sql: One or more statements. They run in one transaction, which they cannot end.
+  ///   - onFreshFiles: What the migration does to a fresh file. With nil, the store decides: a text
+  ///     that only changes tables which the file gets in their present form does not run; any other
+  ///     text runs. If a text does both, opening throws `migrationConflict`. You can change this
+  ///     argument later.
+  public init(version: Int64, name: String, sql: String, onFreshFiles: FreshFiles? = nil) {
     self.version = version
     self.name = name
-    self.sql = sql
+    self.onFreshFiles = onFreshFiles
+    content = .sql(sql)
+  }
+
+  /// Declares a migration in Swift.
+  ///
+  /// ```swift
+  /// Migration(version: 3, name: "split name", onFreshFiles: .skip) { tx in
+  ///   for row in try tx.rows("SELECT id, name FROM Member") { … }
+  /// }
+  /// ```
+  ///
+  /// The store cannot read your code. So a table of a model exists before the code runs, unless a
+  /// migration in SQL creates it or renames a table to it. The file keeps the version and the name,
+  /// but no checksum. Do not change the code after a file has had the migration.
+  ///
+  /// - Parameters:
+  ///   - onFreshFiles: What the migration does to a fresh file. Pass `.skip` if the code changes
+  ///     tables of your models. Pass `.run` if it adds something that fresh files need.
+  ///   - body: Runs in the transaction that records the migration. If it throws, nothing of the
+  ///     migration is kept, and opening throws the error. It must not use a store.
+  public init(
+    version: Int64, name: String, onFreshFiles: FreshFiles,
+    _ body: @escaping @Sendable (borrowing MigrationTransaction) throws -> Void
+  ) {
+    self.version = version
+    self.name = name
+    self.onFreshFiles = onFreshFiles
+    content = .swift(body)
+  }
+
+  /// The text. It is empty for a migration in Swift.
+  package var sql: String {
+    if case .sql(let text) = content { text } else { "" }
+  }
+
+  /// Whether the migration is written in Swift.
+  package var isSwift: Bool {
+    if case .swift = content { true } else { false }
   }
 
   /// A checksum of 16 hexadecimal digits. It ignores comments and treats all whitespace as one
-  /// space, so you may reformat the SQL. Strings count as written.
+  /// space, so you may reformat the SQL. Strings count as written. It is empty for a migration in
+  /// Swift.
   package var checksum: String {
+    guard !isSwift else { return "" }
     // FNV-1a, 64 bits. It detects edits, but does not protect against forgery.
     var hash: UInt64 = 0xCBF2_9CE4_8422_2325
     for byte in SQLTokens(sql).normalized.utf8 {
@@ -33,6 +99,18 @@ public struct Migration: Hashable, Sendable {
     }
     let digits = String(hash, radix: 16)
     return String(repeating: "0", count: 16 - digits.count) + digits
+  }
+}
+
+extension Migration: Hashable {
+  public static func == (left: Migration, right: Migration) -> Bool {
+    left.version == right.version && left.name == right.name && left.sql == right.sql
+      && left.isSwift == right.isSwift && left.onFreshFiles == right.onFreshFiles
+  }
+
+  public func hash(into hasher: inout Hasher) {
+    hasher.combine(version)
+    hasher.combine(name)
   }
 }
 

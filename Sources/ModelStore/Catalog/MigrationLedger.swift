@@ -8,6 +8,7 @@ struct MigrationLedger {
   struct Entry: Hashable, Sendable {
     let version: Int64
     let name: String
+    /// Empty for a migration in Swift, as its text is.
     let checksum: String
     let sql: String
   }
@@ -92,6 +93,10 @@ extension MigrationLedger.Scope {
         throw entry.version > newest ? newer(entry, than: newest) : missing(entry)
       }
       guard migration.checksum == entry.checksum else { throw changed(migration, from: entry) }
+      // Of a migration in Swift, the name is all that can be compared.
+      if migration.isSwift, !migration.name.isExactly(entry.name) {
+        throw renamed(migration, from: entry)
+      }
     }
     let done = Set(applied.map(\.version))
     let pending = known.filter { !done.contains($0.version) }
@@ -140,8 +145,27 @@ extension MigrationLedger.Scope {
       """)
   }
 
-  private func changed(_ migration: Migration, from entry: MigrationLedger.Entry) -> StoreError {
+  private func renamed(_ migration: Migration, from entry: MigrationLedger.Entry) -> StoreError {
     StoreError(
+      .migrationConflict,
+      """
+      The migration \(migration) was called \(entry.name) when it was applied. Restore its name \
+      and write a new migration; nothing was changed.
+      """)
+  }
+
+  private func changed(_ migration: Migration, from entry: MigrationLedger.Entry) -> StoreError {
+    let wasSwift = entry.checksum.isEmpty
+    guard !wasSwift, !migration.isSwift else {
+      return StoreError(
+        .migrationConflict,
+        """
+        The migration \(migration) was in \(wasSwift ? "Swift" : "SQL") when it was applied and \
+        is in \(wasSwift ? "SQL" : "Swift") now. Restore it and write a new migration; nothing \
+        was changed.
+        """)
+    }
+    return StoreError(
       .migrationConflict,
       """
       The migration \(migration) was changed after it was applied \

@@ -1,4 +1,4 @@
-/// A migration's statements, which are checked and run one by one.
+/// A migration's statements or closure, which are checked and run.
 struct MigrationScript {
   private let migration: Migration
   private let statements: [String]
@@ -14,52 +14,83 @@ struct MigrationScript {
   /// - Throws: ``StoreError`` with code `migrationConflict` that names the statement.
   func check() throws(StoreError) {
     for (index, statement) in statements.enumerated() {
-      let source = SQLTokens(statement)
-      let words = source.significant.prefix(2)
-      guard let first = words.first, first.kind == .word else { continue }
-      let keyword = source.text(first.range).uppercased()
-      if let reason = Self.refused[keyword] {
-        throw StoreError(
-          .migrationConflict,
-          "\(place(index)): \(keyword) is not allowed in a migration, \(reason).")
-      }
-      if source.createsTemporary {
-        throw StoreError(
-          .migrationConflict,
-          """
-          \(place(index)): a temporary table, view or trigger is not allowed in a migration, \
-          because it would outlive the migration and hide objects of the file.
-          """)
-      }
-      if keyword == "PRAGMA", let name = words.last.map({ source.name($0).asciiFolded }),
-        !Self.pragmas.contains(name)
-      {
-        throw StoreError(
-          .migrationConflict,
-          """
-          \(place(index)): PRAGMA \(name) is not allowed in a migration, because it does nothing \
-          inside a transaction, or would stay in effect after the migration.
-          """)
-      }
+      try Self.check(statement, at: place(index))
+    }
+  }
+
+  /// As ``check()``, for one statement.
+  ///
+  /// - Parameter place: How messages begin.
+  static func check(_ statement: String, at place: String) throws(StoreError) {
+    let source = SQLTokens(statement)
+    let words = source.significant.prefix(2)
+    guard let first = words.first, first.kind == .word else { return }
+    let keyword = source.text(first.range).uppercased()
+    if let reason = refused[keyword] {
+      throw StoreError(
+        .migrationConflict, "\(place): \(keyword) is not allowed in a migration, \(reason).")
+    }
+    if source.createsTemporary {
+      throw StoreError(
+        .migrationConflict,
+        """
+        \(place): a temporary table, view or trigger is not allowed in a migration, \
+        because it would outlive the migration and hide objects of the file.
+        """)
+    }
+    if keyword == "PRAGMA", let name = words.last.map({ source.name($0).asciiFolded }),
+      !pragmas.contains(name)
+    {
+      throw StoreError(
+        .migrationConflict,
+        """
+        \(place): PRAGMA \(name) is not allowed in a migration, because it does nothing \
+        inside a transaction, or would stay in effect after the migration.
+        """)
     }
   }
 
   /// - Precondition: `connection` is in a write transaction.
-  /// - Throws: ``StoreError`` that names the failing statement.
+  /// - Throws: ``StoreError`` that names the failing statement, or what the closure throws.
   func run(on connection: Connection) throws {
-    for (index, statement) in statements.enumerated() {
-      do {
-        let source = SQLTokens(statement)
-        if let first = source.significant.first, source.isKeyword(first, "ALTER") {
-          try AddedColumns.run(SQLText(sql: statement), on: connection)
-        } else {
-          try connection.run(SQLText(sql: statement))
-        }
-      } catch let error as SQLiteError {
-        var failure = StoreError(error)
-        failure.message = "\(place(index)): \(failure.message) The migration was rolled back."
-        throw failure
+    switch migration.content {
+    case .sql:
+      for (index, statement) in statements.enumerated() {
+        try Self.run(SQLText(sql: statement), at: place(index), on: connection)
       }
+    case .swift(let body):
+      let transaction = MigrationTransaction(migration, on: connection)
+      try body(transaction)
+      // The closure may have caught the error that ended it.
+      try transaction.checkIsOpen()
+    }
+  }
+
+  /// Runs one statement.
+  static func run(_ statement: SQLText, at place: String, on connection: Connection) throws {
+    try explaining(place) {
+      if isAlteration(statement.sql) {
+        try AddedColumns.run(statement, on: connection)
+      } else {
+        try connection.run(statement)
+      }
+    }
+  }
+
+  /// Whether a statement is ALTER TABLE, which returns no rows.
+  static func isAlteration(_ statement: String) -> Bool {
+    let source = SQLTokens(statement)
+    return source.significant.first.map { source.isKeyword($0, "ALTER") } ?? false
+  }
+
+  /// Runs `body`, and adds to an error of SQLite where it happened.
+  static func explaining<Result>(_ place: String, _ body: () throws -> Result) throws -> Result {
+    do {
+      return try body()
+    } catch let error as SQLiteError {
+      var failure = StoreError(error)
+      failure.message = "\(place): \(failure.message) The migration was rolled back."
+      throw failure
     }
   }
 

@@ -34,17 +34,23 @@ final class Connections: Sendable {
     let opening = FileOpening(file: file, configuration: configuration)
     let (connection, journal) = try opening.firstConnection(lending: reserve)
     let role: Connection.Role = connection.role == .writer ? .reader : connection.role
-    let openReader: @Sendable () throws -> Connection = {
-      try file.checkPresence()
-      let connection = try Connection(path: path, role: role, policy: policy)
-      // Another file may have taken the name in between.
-      try file.checkPresence()
-      return connection
+    func opener(_ policy: Connection.Policy) -> @Sendable () throws -> Connection {
+      {
+        try file.checkPresence()
+        let connection = try Connection(path: path, role: role, policy: policy)
+        // Another file may have taken the name in between.
+        try file.checkPresence()
+        return connection
+      }
     }
+    let openReader = opener(policy)
     snapshots = ReaderPool(countMax: 1, open: openReader)
     hydration = ReaderPool(countMax: 1, open: openReader)
     delivery = ReaderPool(countMax: 1, open: openReader)
-    facts = ReaderPool(countMax: 1, open: openReader)
+    // With a rollback journal, the caller's own transaction may hold the lock it would wait for.
+    var factsPolicy = policy
+    if !journal.usesWriteAheadLog { factsPolicy.busyTimeout = .zero }
+    facts = ReaderPool(countMax: 1, open: opener(factsPolicy))
     usesWriteAheadLog = journal.usesWriteAheadLog
     openingNotice = journal.notice
     writer = ConnectionQueue(

@@ -17,8 +17,12 @@ struct FileOpening {
     let readOnly = configuration.access == .readOnly
     let policy = configuration.connectionPolicy
     func connected() throws -> (Connection, PreparedJournal) {
-      let connection = try connect(readOnly: readOnly)
-      return (connection, try prepare(connection))
+      do {
+        let connection = try connect(readOnly: readOnly)
+        return (connection, try prepare(connection))
+      } catch let error as SQLiteError {
+        throw missingCompanions(error) ?? error
+      }
     }
     defer { reserve.takeBack() }
     do {
@@ -43,6 +47,21 @@ struct FileOpening {
       guard error.code.primary == .readOnly, !readOnly else { throw error }
       throw notWritable
     }
+  }
+
+  /// That SQLite cannot create the files that a write-ahead log needs; nil for another failure.
+  ///
+  /// SQLite reports "read-only" if the permissions of the directory forbid a new file, and "cannot
+  /// open" on a read-only file system: <https://sqlite.org/wal.html#read_only_databases>.
+  private func missingCompanions(_ error: SQLiteError) -> StoreError? {
+    // A statement failed, so the database itself could be opened.
+    guard error.code.primary == .cannotOpen, error.sql != nil,
+      let obstacle = file.creationObstacle
+    else { return nil }
+    return StoreError(
+      .permissionDenied,
+      "\(file.path): reading takes a -shm file beside the database, and \(obstacle). Copy the database to a directory that you can write, or replace it with a copy that VACUUM INTO made, which needs no such file.",
+      sqliteCode: error.code.rawValue)
   }
 
   private var notWritable: StoreError {

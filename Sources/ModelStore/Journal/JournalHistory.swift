@@ -261,7 +261,7 @@ struct JournalHistory {
       ORDER BY position DESC
       """
     return try reader.connection.withStatement(text.sql) { statement in
-      try statement.bind(text.arguments)
+      try statement.bind(text)
       while try statement.step() {
         let row = RowView(statement: statement.handle)
         let isReversal = !row.isNull(at: 1)

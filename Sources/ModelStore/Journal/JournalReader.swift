@@ -218,7 +218,7 @@ struct JournalReader {
       ORDER BY position
       """
     try connection.withStatement(text.sql) { statement in
-      try statement.bind(text.arguments)
+      try statement.bind(text)
       var last = start
       while try statement.step() {
         let row = try JournalRow(RowView(statement: statement.handle))

@@ -29,7 +29,7 @@ extension SlotEditor {
     guard slots.isAdopted, mayHaveOutsideLabel(from: start) else { return end }
     let outside = sql.outsideLabels(from: start)
     try access.runner.run(outside.sql, of: slots.schema) { statement in
-      try statement.bind(outside.arguments)
+      try statement.bind(outside)
       while try statement.step() {
         let label = try RowView(statement: statement.handle).integer(at: 0)
         if let last = labels.free(count, after: end, before: nil)?.last, last < label { return }

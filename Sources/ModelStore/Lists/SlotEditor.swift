@@ -320,7 +320,7 @@ extension SlotEditor {
     try atomically(hasTriggers ? count : 1) {
       try orders.editing(slots.name) {
         try access.runner.run(text.sql, of: slots.schema) { statement in
-          try statement.bind(text.arguments)
+          try statement.bind(text)
           try statement.run()
         }
       }

@@ -2,6 +2,8 @@
 public struct ModelDefinition<M: Model>: Sendable {
   /// The model's name, table, fields, indexes and rules.
   public let schema: ModelSchema
+  /// How a ``CodableModel`` finds its columns.
+  @usableFromInline let coding: CodingPlan
   private let indices: [FieldPath: Int]
   private let paths: [any PartialKeyPath<M> & Sendable]
   private let lists: [FieldPath: ListSchema]
@@ -44,6 +46,8 @@ public struct ModelDefinition<M: Model>: Sendable {
       name: name, table: table, fields: schemas, key: keyNames,
       uniques: uniques.map { $0.map { fieldName($0) } }, rules: rules,
       lists: lists.compactMap { $0.schema(owner: name) })
+    coding = CodingPlan(
+      .model(name), names: schemas.map(\.name), types: fields.map(\.valueType))
     self.lists = Dictionary(
       lists.compactMap { list in
         list.schema(owner: name).map { (FieldPath(path: list.path), $0) }
@@ -120,6 +124,7 @@ public struct ModelDefinition<M: Model>: Sendable {
 public struct ModelField<M: Model>: Sendable {
   let schema: FieldSchema
   let rules: [FieldRule]
+  let valueType: any ColumnValue.Type
   let path: any PartialKeyPath<M> & Sendable
 
   /// - Parameters:
@@ -135,6 +140,7 @@ public struct ModelField<M: Model>: Sendable {
       name: name, column: column, type: Value.fieldType, isOptional: Value.isOptional,
       isUnique: isUnique, defaultSQL: defaultSQL, collation: collation, reference: reference)
     self.rules = rules
+    valueType = Value.self
     self.path = path
   }
 }

@@ -31,6 +31,8 @@ extension Condition {
     case .constant, .comparison, .isNull, .isNotNull, .isIn, .between, .like, .glob, .sql, .invalid:
       // The deepest of them on the stack is a list, the highest a range.
       Depth(parserStack: 5, height: 3)
+    case .text:
+      Depth(parserStack: 10, height: 6)
     case .not(let part): part.depth.inside(parserStack: 2, height: 1)
     case .and(let parts), .or(let parts): Self.depth(of: parts[...])
     }

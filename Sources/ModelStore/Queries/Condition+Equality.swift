@@ -1,5 +1,5 @@
 extension Condition {
-  /// Patterns are equal when their bytes are equal, as in SQLite. Swift's texts are equal more
+  /// Patterns and texts are equal when their bytes are, as in SQLite. Swift's texts are equal more
   /// often.
   package static func == (left: Condition, right: Condition) -> Bool {
     // The switch is over the left side alone, because the compiler takes too long to check a switch
@@ -21,6 +21,8 @@ extension Condition {
       if case .like(operand, let other) = right { pattern.isExactly(other) } else { false }
     case .glob(let operand, let pattern):
       if case .glob(operand, let other) = right { pattern.isExactly(other) } else { false }
+    case .text(let operand, let place, let text):
+      if case .text(operand, place, let other) = right { text.isExactly(other) } else { false }
     case .and(let parts):
       if case .and(parts) = right { true } else { false }
     case .or(let parts):

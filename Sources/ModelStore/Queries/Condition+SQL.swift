@@ -41,6 +41,8 @@ extension Condition {
     case .glob(let operand, let pattern):
       operand.write(to: &text, schema: schema)
       text.append(SQLText(sql: " GLOB ?", arguments: [.text(pattern)]))
+    case .text(let operand, let place, let wanted):
+      place.write(wanted, in: operand, to: &text, schema: schema)
     case .and(let parts):
       try Self.write(parts[...], joinedBy: " AND ", ifEmpty: "TRUE", to: &text, schema: schema)
     case .or(let parts):
@@ -103,7 +105,7 @@ extension Condition {
 }
 
 extension Condition.Operand {
-  fileprivate func write(to text: inout SQLText, schema: ModelSchema) {
+  func write(to text: inout SQLText, schema: ModelSchema) {
     switch self {
     case .field(let index): text.append(sql: SQLText.quoted(schema.fields[index].column))
     case .value(let value): text.append(SQLText(sql: "?", arguments: [value]))

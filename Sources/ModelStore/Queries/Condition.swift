@@ -23,6 +23,8 @@ package indirect enum Condition: Hashable, Sendable {
   case like(Operand, pattern: String)
   /// `*`, `?` and `[a-z]`, case included. A blob never matches.
   case glob(Operand, pattern: String)
+  /// Whether a text has another at a place, byte for byte. A blob never has.
+  case text(Operand, TextPlace, String)
   /// All of the conditions; true for none.
   case and([Condition])
   /// At least one of the conditions; false for none.
@@ -127,7 +129,7 @@ package indirect enum Condition: Hashable, Sendable {
     case .comparison(let left, _, let right): [left, right]
     case .between(let operand, let lower, let upper): [operand, lower, upper]
     case .isNull(let operand), .isNotNull(let operand), .isIn(let operand, _),
-      .like(let operand, _), .glob(let operand, _):
+      .like(let operand, _), .glob(let operand, _), .text(let operand, _, _):
       [operand]
     case .constant, .and, .or, .not, .sql, .invalid: []
     }

@@ -56,6 +56,8 @@ private struct Compiler {
       return compile(operand, matches: TextPattern(pattern, syntax: .like))
     case .glob(let operand, let pattern):
       return compile(operand, matches: TextPattern(pattern, syntax: .glob))
+    case .text(let operand, let place, let wanted):
+      return compile(operand) { place.holds(wanted, in: $0) }
     case .and(let parts):
       guard let answers = compileAll(parts) else { return nil }
       return { values in
@@ -188,13 +190,21 @@ private struct Compiler {
   }
 
   private func compile(_ operand: Condition.Operand, matches pattern: TextPattern?) -> Answer? {
-    guard let pattern, !mayHoldReal(operand) else { return nil }
+    guard let pattern else { return nil }
+    return compile(operand, pattern.matches)
+  }
+
+  /// What `test` says of the operand as text.
+  private func compile(
+    _ operand: Condition.Operand, _ test: @escaping @Sendable (String) -> Bool
+  ) -> Answer? {
+    if mayHoldReal(operand) { return nil }
     let read = reader(operand)
     return { values in
       switch read(values) {
       case .null: nil
-      case .integer(let number): pattern.matches(String(number))
-      case .text(let text): pattern.matches(text)
+      case .integer(let number): test(String(number))
+      case .text(let text): test(text)
       // SQLITE_LIKE_DOESNT_MATCH_BLOBS: https://sqlite.org/compile.html#like_doesnt_match_blobs
       case .blob: false
       case .real: nil

@@ -93,7 +93,8 @@ extension Optional: TextColumnValue where Wrapped: TextColumnValue {}
 
 extension Field where V: TextColumnValue {
   /// Whether the text matches: `%` stands for any text and `_` for one character. Only the 26 ASCII
-  /// letters match in either case. For a literal prefix use ``hasPrefix(_:)``.
+  /// letters match in either case. For a literal text use ``contains(_:)``, ``hasPrefix(_:)`` or
+  /// ``hasSuffix(_:)``.
   public func like(_ pattern: String) -> StoreQuery<M>.Predicate {
     pattern.utf8.contains(0)
       ? endsAtNUL : StoreQuery.Predicate(.like(.field(index), pattern: pattern))
@@ -106,8 +107,25 @@ extension Field where V: TextColumnValue {
       ? endsAtNUL : StoreQuery.Predicate(.glob(.field(index), pattern: pattern))
   }
 
-  /// Whether the text begins with `prefix`, byte for byte. It has no wildcards.
+  /// Whether the text contains `text`. Every text contains the empty one.
+  ///
+  /// Characters are compared exactly, as they are stored: case counts, `%`, `_`, `*` and `[` stand
+  /// for themselves, and one character in two Unicode spellings is two texts. For example,
+  /// "e" followed by U+0301 does not contain "é" as U+00E9. Unknown when the field is NULL.
+  ///
+  /// - Complexity: The query reads every record that the rest of its condition admits.
+  public func contains(_ text: String) -> StoreQuery<M>.Predicate {
+    StoreQuery.Predicate(.text(.field(index), .anywhere, text))
+  }
+
+  /// Whether the text begins with `prefix`, compared as in ``contains(_:)``.
+  ///
+  /// - Complexity: With an index on the field, the query reads only the records that match.
   public func hasPrefix(_ prefix: String) -> StoreQuery<M>.Predicate {
+    // SQLite uses an index for GLOB, which is exact but for these.
+    let isExact = !prefix.unicodeScalars.contains { scalar in
+      scalar.value == 0 || 0xFFFD...0xFFFF ~= scalar.value
+    }
     var pattern = ""
     for scalar in prefix.unicodeScalars {
       switch scalar {
@@ -115,7 +133,16 @@ extension Field where V: TextColumnValue {
       default: pattern.unicodeScalars.append(scalar)
       }
     }
-    return glob(pattern + "*")
+    pattern += "*"
+    return isExact && pattern.utf8.count <= ConnectionSafety.patternByteCountMax
+      ? glob(pattern) : StoreQuery.Predicate(.text(.field(index), .atStart, prefix))
+  }
+
+  /// Whether the text ends with `suffix`, compared as in ``contains(_:)``.
+  ///
+  /// - Complexity: As of ``contains(_:)``.
+  public func hasSuffix(_ suffix: String) -> StoreQuery<M>.Predicate {
+    StoreQuery.Predicate(.text(.field(index), .atEnd, suffix))
   }
 
   private var endsAtNUL: StoreQuery<M>.Predicate {

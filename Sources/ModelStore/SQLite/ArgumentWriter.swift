@@ -16,6 +16,17 @@ public struct ArgumentWriter: ~Copyable {
     self.statement = statement
   }
 
+  /// Another writer to the same statement, for an object that cannot borrow. The caller takes over
+  /// its failure, and makes sure that the object does not use it after the statement.
+  func shared() -> ArgumentWriter { ArgumentWriter(statement: statement) }
+
+  /// Keeps the failure of `other` unless there was one before.
+  mutating func takeFailure(of other: borrowing ArgumentWriter) {
+    guard failure == SQLITE_OK else { return }
+    failure = other.failure
+    failedIndex = other.failedIndex
+  }
+
   /// Binds NULL to the parameter at `index`, counted from 0.
   public mutating func setNull(at index: Int) {
     note(sqlite3_bind_null(statement, Int32(index + 1)), at: index)

@@ -48,7 +48,7 @@ extension Connection {
         try Statement(text.sql, on: handle)
       }
     }
-    try statement.bind(text.arguments)
+    try statement.bind(text)
     try statement.run()
   }
 

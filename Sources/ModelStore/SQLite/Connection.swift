@@ -170,7 +170,7 @@ final class Connection {
   /// Runs one statement to its end.
   func run(_ text: SQLText) throws {
     try withStatement(text.sql) { statement in
-      try statement.bind(text.arguments)
+      try statement.bind(text)
       try statement.run()
     }
   }
@@ -178,7 +178,7 @@ final class Connection {
   /// Returns the rows of one statement, decoded by `body`, in the statement's order.
   func rows<Row>(_ text: SQLText, _ body: (borrowing RowView) throws -> Row) throws -> [Row] {
     try withStatement(text.sql) { statement in
-      try statement.bind(text.arguments)
+      try statement.bind(text)
       var rows: [Row] = []
       try statement.forEachRow { row in rows.append(try body(row)) }
       return rows
@@ -188,7 +188,7 @@ final class Connection {
   /// Returns the first row of one statement; nil if it has none.
   func firstRow<Row>(_ text: SQLText, _ body: (borrowing RowView) throws -> Row) throws -> Row? {
     try withStatement(text.sql) { statement in
-      try statement.bind(text.arguments)
+      try statement.bind(text)
       guard try statement.step() else { return nil }
       return try body(RowView(statement: statement.handle))
     }

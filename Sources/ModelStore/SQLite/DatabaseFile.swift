@@ -179,6 +179,14 @@ struct DatabaseFile {
     _ = try checkCompanions(of: path, safety)
   }
 
+  /// Why no file can be created beside the database, as the end of a sentence; nil where one can.
+  var creationObstacle: String? {
+    let directory = path.lastIndex(of: "/").map { String(path[...$0]) } ?? "."
+    guard faccessat(AT_FDCWD, directory, W_OK, AT_EACCESS) != 0 else { return nil }
+    return errno == EROFS
+      ? "its file system is read-only" : "this user may not create files in its directory"
+  }
+
   /// Whether the file at `path` is still the one that was opened.
   func isStillThere() -> Bool {
     var status = stat()

@@ -22,6 +22,15 @@ public struct RowView: ~Copyable {
     self.image = image
   }
 
+  private init(statement: OpaquePointer?, image: [SQLValue]) {
+    self.statement = statement
+    self.image = image
+  }
+
+  /// Another view of the same row, for an object that cannot borrow. The caller makes sure that the
+  /// object does not use it after the step.
+  func shared() -> RowView { RowView(statement: statement, image: image) }
+
   /// The number of columns in the row.
   public var columnCount: Int {
     statement.map { Int(sqlite3_column_count($0)) } ?? image.count

@@ -54,6 +54,7 @@ struct ResultCode: RawRepresentable, Hashable, Sendable {
   static let constraintDataType = ResultCode(rawValue: extended(SQLITE_CONSTRAINT, 12))
   static let readOnlyRollback = ResultCode(rawValue: extended(SQLITE_READONLY, 3))
   static let ioWrite = ResultCode(rawValue: extended(SQLITE_IOERR, 3))
+  static let corruptVirtualTable = ResultCode(rawValue: extended(SQLITE_CORRUPT, 1))
   static let cannotOpenSymbolicLink = ResultCode(rawValue: extended(SQLITE_CANTOPEN, 6))
 
   // SQLite's own macros compute these with casts that Swift does not import.

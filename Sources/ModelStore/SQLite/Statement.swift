@@ -122,6 +122,14 @@ struct Statement: ~Copyable {
     try check(writer)
   }
 
+  /// Binds the arguments of `text`.
+  func bind(_ text: SQLText) throws(SQLiteError) {
+    if let problem = text.unstorable {
+      throw SQLiteError(code: .unstorable, message: problem, sql: sql)
+    }
+    try bind(text.arguments)
+  }
+
   /// Throws the error of binding through `writer`, if any.
   func check(_ writer: borrowing ArgumentWriter) throws(SQLiteError) {
     if writer.failure == ResultCode.unstorable.rawValue {

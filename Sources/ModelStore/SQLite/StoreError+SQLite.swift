@@ -38,6 +38,11 @@ extension SQLiteError {
   /// An object in an intact file's schema that SQLite cannot use here; nil for another failure.
   fileprivate var schemaObstacle: (StoreError.Code, String)? {
     switch code.primary {
+    case .error where message.hasPrefix("unsafe use of virtual table "):
+      (
+        .unsupportedSchema,
+        "A trigger or view of the file uses a virtual table, and SQLite \(Connection.libraryVersion) does not trust it there (\(message)). Drop that trigger or view. To keep a full-text index up to date, write it in your own transactions."
+      )
     case .corrupt where message.contains(") - unsafe use of "),
       .error where message.hasPrefix("unsafe use of "):
       // SQLite reports it only when a trigger or view is used:
@@ -88,6 +93,11 @@ extension SQLiteError {
       (.busy, "Another connection holds the file locked\(StoreError.nothingChanged). Try again.")
     case .notADatabase:
       (.notADatabase, "The file is not an SQLite database.")
+    case .corrupt where code == .corruptVirtualTable:
+      (
+        .corrupt,
+        "The data of a virtual table is damaged (\(message)). Rebuild a full-text index t with INSERT INTO t (t) VALUES ('rebuild'). If that fails, restore a backup.\(blame)"
+      )
     case .corrupt:
       (
         .corrupt,

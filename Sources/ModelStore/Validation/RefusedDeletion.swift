@@ -84,7 +84,7 @@ extension _TransactionAccess {
         """
       let name = reference.name(in: models)
       try access.runner.run(text.sql) { statement in
-        try statement.bind(text.arguments)
+        try statement.bind(text)
         try statement.forEachRow { row in
           count += 1
           guard violations.count < countMax else { return }

@@ -170,6 +170,14 @@ public struct Validator: Sendable {
     _ name: String, over models: any Model.Type...,
     body: @escaping @Sendable (ChangeSet, borrowing ReadTransaction) throws -> [Rejection]
   ) {
+    self.init(name, over: models, body: body)
+  }
+
+  /// Judges a transaction that changes records of any of `models`, given as an array.
+  public init(
+    _ name: String, over models: [any Model.Type],
+    body: @escaping @Sendable (ChangeSet, borrowing ReadTransaction) throws -> [Rejection]
+  ) {
     let names = Set(models.map { $0.schema.name })
     self.init(
       name, models.map { $0.schema }, .transaction,

@@ -124,8 +124,9 @@ struct TwoWaySQL {
     "NOT (\(isBlank(twoWay.left, left)) AND NOT \(isBlank(twoWay.right, right)))"
   }
 
-  /// True when the left end wins as two existing records meet. An end that was never written always
-  /// loses, whatever the policy.
+  /// True when the right end follows in a new pair: in an inserted record, in two records that
+  /// become partners, or when the condition becomes true. An end that holds its default follows,
+  /// whatever the policy.
   private func meetsForward(_ left: String, _ right: String) -> String {
     let (l, r) = (isBlank(twoWay.left, left), isBlank(twoWay.right, right))
     return switch twoWay.conflict {

@@ -5,12 +5,19 @@
 /// let text: SQLText = "SELECT * FROM \(identifier: name) WHERE length(title) > \(limit)"
 /// // sql: SELECT * FROM "Track" WHERE length(title) > ?   arguments: [10]
 /// ```
+/// The value can be of any type that a field can have: a number, text, a date, a UUID, a Boolean,
+/// an enum, an optional. `nil` becomes NULL, and nothing is equal to NULL: compare with
+/// `IS \(value)`.
+///
 /// Not a query builder: for typed conditions use ``StoreQuery``.
 public struct SQLText: Hashable, Sendable {
   /// The statement's text, with one `?` for each argument.
   public private(set) var sql: String
   /// The arguments, in the order of their `?`.
   public private(set) var arguments: [SQLValue]
+  /// Why an interpolated value cannot be an argument. Interpolation cannot throw, so the statement
+  /// does.
+  package private(set) var unstorable: String?
 
   /// Creates a text from `sql` as it is, with one `?` for each of `arguments`. The label
   /// distinguishes it from an interpolated literal, in which values become arguments.
@@ -22,12 +29,14 @@ public struct SQLText: Hashable, Sendable {
   /// Texts are equal when their bytes are, as SQLite compares them.
   public static func == (left: SQLText, right: SQLText) -> Bool {
     left.sql.isExactly(right.sql) && left.arguments == right.arguments
+      && left.unstorable == right.unstorable
   }
 
   /// Appends the text of `other`, and its values after the existing ones.
   public mutating func append(_ other: SQLText) {
     sql += other.sql
     arguments += other.arguments
+    unstorable = unstorable ?? other.unstorable
   }
 
   package mutating func append(sql text: String) {
@@ -103,6 +112,13 @@ extension SQLText: ExpressibleByStringInterpolation {
 
     public mutating func appendInterpolation(_ value: String) {
       appendInterpolation(SQLValue.text(value))
+    }
+
+    /// Takes the place of a value that cannot be an argument: the statement throws `problem`.
+    package mutating func appendUnstorable(_ problem: String) {
+      // Where the problem is not looked at, SQLite's binding refuses this value.
+      appendInterpolation(Double.nan)
+      text.unstorable = text.unstorable ?? problem
     }
 
     /// A table's, column's or other object's name, quoted.

@@ -23,7 +23,7 @@ extension AdoptCommand {
       return .ok
     }
     let done = try context.openForWriting().store.modelRefreshes(models)
-    try context.telling {
+    try context.reporting {
       try report(done, to: writer, context)
       for refresh in done where refresh.schema != nil && entered.contains(refresh.name) {
         try context.console.say(
@@ -87,7 +87,7 @@ extension AdoptCommand {
     ])
   }
 
-  /// Refuses what bindings and rules stand in the way of, with the commands that drop them.
+  /// The error for bindings and rules that need removed columns, with the commands that drop them.
   private static func checkDependents(of refreshes: [ModelRefresh]) throws {
     let broken = refreshes.filter { !$0.dependents.isEmpty }
     guard !broken.isEmpty else { return }
@@ -95,7 +95,7 @@ extension AdoptCommand {
     let dependents = broken.flatMap(\.dependents)
     throw CommandError(
       .failed, code: StoreError.Code.unsupportedSchema.rawValue,
-      "\(names) cannot be refreshed, because something needs what is gone; nothing was changed.",
+      "\(names) cannot be refreshed, because bindings or rules need what is gone; nothing was changed.",
       details: dependents.map { "  \($0.kind.rawValue) \($0.name): \($0.reason)" },
       hint: dependents.first.map(\.dropping),
       model: broken.count == 1 ? broken[0].name : nil)
@@ -107,7 +107,7 @@ extension ModelDependent {
   var dropping: String {
     switch kind {
     case .binding: "storecli bindings drop \(Shell.quoted(name))"
-    case .rule: "storecli validators drop \(Shell.quoted(name))"
+    case .rule: "storecli rules drop \(Shell.quoted(name))"
     case .validator, .list: "storecli leave --help"
     }
   }

@@ -11,7 +11,7 @@ struct AdoptCommand: ChangingCommand {
       storecli adopt --type account.is_active=bool --type note.created=date:unix
       The tables stay as they are; the file gets the store's catalog beside them. Without names, \
       every table and view that can be a model becomes one, and the others are listed with the \
-      reason. What only the program that made a table can do with it stands in the notes.
+      reason. The notes list what only the program that made a table can do with it.
       Declared types say what columns mean, and stored values decide where a declaration is open; \
       each such column is reported. --type sets the type of a field, also of a table that was \
       adopted before, if all stored values fit and bindings can still be kept. TYPE is integer, \
@@ -52,9 +52,9 @@ struct AdoptCommand: ChangingCommand {
   var yes = false
 
   @OptionGroup var change: ChangeOptions
-  @OptionGroup var options: GlobalOptions
+  @OptionGroup(title: "Common options") var options: GlobalOptions
 
-  /// What one table or model becomes.
+  /// The outcome for one table or model.
   private struct Outcome {
     var schema: ModelSchema
     var notes: [String] = []
@@ -72,7 +72,7 @@ struct AdoptCommand: ChangingCommand {
 
   func run(_ context: CommandContext) throws -> ExitCode {
     if refresh { return try refreshModels(context) }
-    // Before anything is written: it refuses fields that the report does not have.
+    // Comes before any write: it refuses fields that the report does not have.
     let writer = try context.reportWriter(
       columns: [
         OutputColumn("model", role: .key), OutputColumn("fields"), OutputColumn("key"),
@@ -94,7 +94,7 @@ struct AdoptCommand: ChangingCommand {
       }
       try context.openForWriting(journalMode: changesJournal ? .writeAheadLog : .asFound)
         .store.adopt(chosen.map(\.name), types: choices)
-      try context.telling {
+      try context.reporting {
         try report(outcomes, chosen, of: found, to: writer, context)
         guard changesJournal else { return }
         try context.console.say(
@@ -173,7 +173,7 @@ struct AdoptCommand: ChangingCommand {
     return choices
   }
 
-  /// The chosen tables, then the models that only get types.
+  /// The chosen tables, then the models that only receive types.
   private func outcomes(
     _ chosen: [AdoptableTable], _ choices: [TypeChoice], _ opened: OpenedStore
   ) throws -> [Outcome] {

@@ -2,18 +2,18 @@ import ArgumentParser
 import ModelStore
 import RecordFormats
 
-/// `bindings check`: holds triggers and bound values against what the file says of its bindings.
+/// `bindings check`: compares triggers and bound values with the bindings in the file.
 struct BindingsCheckCommand: LeafCommand {
   static let configuration = CommandConfiguration(
-    commandName: "check", abstract: "Check that every bound field is as its binding says.",
+    commandName: "check", abstract: "Check that every bound field has the value of its binding.",
     discussion: """
       Example: storecli bindings check
       Exits with 2 when a trigger is missing or edited, or a record differs from its source, with 1
       when a table or value cannot be read here.
-      Shows the keys of the first 20 such records.
+      The report shows the keys of the first 20 such records.
       """)
 
-  @OptionGroup var options: GlobalOptions
+  @OptionGroup(title: "Common options") var options: GlobalOptions
 
   func run(_ context: CommandContext) throws -> ExitCode {
     let store = try context.openForReading().store
@@ -36,7 +36,7 @@ struct BindingsCheckCommand: LeafCommand {
     let known = try store.bindings()
     let isRebuildable = findings.contains { !$0.isGone }
     try context.console.say(
-      "\(Grouped.text(known.count, "binding")) checked, \(findings.count) to mend"
+      "\(Grouped.text(known.count, "binding")) checked, \(findings.count) to repair"
         + (isRebuildable ? " (\(Program.name) bindings rebuild)" : ""))
     for finding in findings
     where !finding.isCompared
@@ -55,8 +55,8 @@ struct BindingsCheckCommand: LeafCommand {
     }
     for loss in try store.lossyConversions() {
       try context.console.say(
-        "\(loss.binding): \(Grouped.text(loss.recordCount, "record")) would not come back from there "
-          + "as they are")
+        "\(loss.binding): the conversion is lossy: \(Grouped.text(loss.recordCount, "record")) would "
+          + "change on the way back")
     }
     var unread = UnreadModels()
     try unread.noteUnreadableEntries(of: store)

@@ -6,7 +6,7 @@ import RecordFormats
 struct BindingsCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "bindings",
-    abstract: "Look at the fields that follow other fields, add, mend and drop bindings.",
+    abstract: "List, add, explain, check, repair and drop bindings.",
     subcommands: [
       BindingsListCommand.self, BindingsAddCommand.self, BindingsWhyCommand.self,
       BindingsCheckCommand.self, BindingsRebuildCommand.self, BindingsDropCommand.self,
@@ -19,7 +19,7 @@ struct BindingsListCommand: LeafCommand {
     commandName: "list", abstract: "List the bindings.",
     discussion: "Example: storecli bindings list")
 
-  @OptionGroup var options: GlobalOptions
+  @OptionGroup(title: "Common options") var options: GlobalOptions
 
   func run(_ context: CommandContext) throws -> ExitCode {
     let bindings = try context.openForReading().store.bindings()

@@ -4,7 +4,7 @@ import ModelStore
 /// `bindings drop`: ends one binding.
 struct BindingsDropCommand: WritingCommand {
   static let configuration = CommandConfiguration(
-    commandName: "drop", abstract: "Drop a binding; its field keeps the values that it has.",
+    commandName: "drop", abstract: "Drop a binding; its field keeps its present values.",
     discussion: """
       Example: storecli bindings drop Album.artistName
       A program that declares the binding installs it again when it opens the file. Where the field \
@@ -15,7 +15,7 @@ struct BindingsDropCommand: WritingCommand {
   var name: String
 
   @OptionGroup var write: WriteOptions
-  @OptionGroup var options: GlobalOptions
+  @OptionGroup(title: "Common options") var options: GlobalOptions
 
   var hasData: Bool { false }
 
@@ -39,7 +39,7 @@ struct BindingsDropCommand: WritingCommand {
     try context.console.say("\(would)dropped \(name)")
     if count > 0 {
       try context.console.say(
-        "\(Grouped.text(count, "record")) \(would)put right by the next binding of "
+        "\(Grouped.text(count, "record")) \(would)updated by the next binding of "
           + "\(binding.target)")
     }
     if context.isDryRun { try context.console.say("dry run: nothing was dropped") }

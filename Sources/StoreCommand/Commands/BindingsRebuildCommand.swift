@@ -1,10 +1,10 @@
 import ArgumentParser
 import ModelStore
 
-/// `bindings rebuild`: puts right what `bindings check` finds.
+/// `bindings rebuild`: repairs what `bindings check` finds.
 struct BindingsRebuildCommand: WritingCommand {
   static let configuration = CommandConfiguration(
-    commandName: "rebuild", abstract: "Put every bound field right and its triggers in place.",
+    commandName: "rebuild", abstract: "Update every bound field, and recreate missing triggers.",
     discussion: """
       Example: storecli bindings rebuild --dry-run
       With --dry-run, counts the records that differ and changes nothing. Exits with 1 when a table \
@@ -12,7 +12,7 @@ struct BindingsRebuildCommand: WritingCommand {
       """)
 
   @OptionGroup var write: WriteOptions
-  @OptionGroup var options: GlobalOptions
+  @OptionGroup(title: "Common options") var options: GlobalOptions
 
   var hasData: Bool { false }
 
@@ -20,12 +20,13 @@ struct BindingsRebuildCommand: WritingCommand {
     let looked = try context.openToLook()
     let bindings = try looked.store.bindings()
     let findings = try looked.store.bindingFindings()
-    // What could not be compared may be wrong. What calls Swift is left to programs that have it.
+    // Values that could not be compared may be wrong. Programs that have the Swift functions
+    // rebuild the bindings that call them.
     let left = Set(bindings.filter { $0.functions != nil }.map(\.name))
     if findings.contains(where: {
       $0.recordCount > 0 || !$0.isCompared && !left.contains($0.binding)
     }) {
-      // A value that is put right may be the source of another binding.
+      // A repaired value may be the source of another binding.
       let models = try bindings.flatMap { binding in
         try binding.writtenModels(among: bindings, in: looked.store)
       }
@@ -48,11 +49,11 @@ struct BindingsRebuildCommand: WritingCommand {
     let would = context.isDryRun ? "would be " : ""
     for drift in findings.compactMap(\.drift) where !leftOut.contains(drift.owner.name) {
       try context.console.say(
-        "\(drift.owner.name): \(drift.objects.joined(separator: ", ")) \(would)made anew")
+        "\(drift.owner.name): \(drift.objects.joined(separator: ", ")) \(would)recreated")
     }
     for (binding, recordCount) in rebuild?.mended ?? [] {
       try context.console.say(
-        "\(binding): \(Grouped.text(recordCount, "record")) \(would)put right")
+        "\(binding): \(Grouped.text(recordCount, "record")) \(would)updated")
     }
     try context.console.say(
       context.isDryRun

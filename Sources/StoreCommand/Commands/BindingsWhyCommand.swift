@@ -2,15 +2,15 @@ import ArgumentParser
 import ModelStore
 import RecordFormats
 
-/// `bindings why`: how a value comes into a field.
+/// `bindings why`: where a field gets its value.
 struct BindingsWhyCommand: LeafCommand {
   static let configuration = CommandConfiguration(
     commandName: "why", abstract: "Show the bindings by which a field gets its value.",
     discussion: """
       Example: storecli bindings why Album.artistName 12
-      Fields that somebody writes come first, then bindings on the way, sources before what follows \
-      them. With a key, shows the values in that record and in the records that it gets them from, \
-      and of several bindings of a field which one is in force there.
+      Fields that programs write come first. The bindings follow, each after its sources. \
+      With a key, you also see the values in that record and in its source records, and which of \
+      several bindings of a field is in force there.
       """)
 
   @Argument(help: ArgumentHelp("The field.", valueName: "model.field"))
@@ -19,7 +19,7 @@ struct BindingsWhyCommand: LeafCommand {
   @Argument(help: ArgumentHelp("A record's key.", valueName: "id"))
   var key: String?
 
-  @OptionGroup var options: GlobalOptions
+  @OptionGroup(title: "Common options") var options: GlobalOptions
 
   func run(_ context: CommandContext) throws -> ExitCode {
     let opened = try context.openForReading()
@@ -30,7 +30,7 @@ struct BindingsWhyCommand: LeafCommand {
       try SourceRecords(
         of: end, key: try KeyText.key($0, for: model, in: opened), chain, in: opened)
     }
-    let told: [OutputColumn] =
+    let valueColumns: [OutputColumn] =
       records == nil
       ? []
       : [
@@ -40,7 +40,7 @@ struct BindingsWhyCommand: LeafCommand {
     var writer = try context.reportWriter(
       columns: [
         OutputColumn("field", role: .key), OutputColumn("binding"), OutputColumn("formula"),
-      ] + told)
+      ] + valueColumns)
     func write(_ field: BindingSchema.Field, _ binding: BindingSchema?) throws {
       let name = binding.map { CellValue.text($0.name) } ?? .null
       let formula = binding.map { CellValue.text($0.description) } ?? .null
@@ -62,7 +62,7 @@ struct BindingsWhyCommand: LeafCommand {
       }
       for field in binding.boundFields { try write(field, binding) }
     }
-    // Nothing is bound to what SQLite computes, but values come into it.
+    // A generated column has no binding, but it has sources.
     if !chain.isEmpty, written.insert(end.description).inserted { try write(end, nil) }
     try context.finish(writer)
     try context.console.say(
@@ -71,8 +71,8 @@ struct BindingsWhyCommand: LeafCommand {
   }
 }
 
-/// The records in which the fields on the way to a bound field are looked at, as far as one belongs
-/// to the next. A field that is on the way in several records is looked at in the nearest.
+/// The records whose fields lead to a bound field, as far as each one belongs to the next. If
+/// several records have such a field, the nearest record counts.
 private struct SourceRecords {
   /// Where a binding takes its values from.
   private struct Link {
@@ -88,7 +88,7 @@ private struct SourceRecords {
   private let opened: OpenedStore
   /// By generated field, what it is computed from.
   private let generated: [BindingSchema.Field: [BindingSchema.Field]]
-  /// By field; nil where there is no record.
+  /// By field; nil if the record does not exist.
   private var records: [BindingSchema.Field: DynamicRecord?] = [:]
 
   init(
@@ -113,7 +113,7 @@ private struct SourceRecords {
     for binding in chain.reversed() { try follow(binding) }
   }
 
-  /// Finds the records in which the fields are looked at that `binding` reads.
+  /// Finds the records whose fields `binding` reads.
   private mutating func follow(_ binding: BindingSchema) throws {
     let inputs = try binding.inputs(in: opened.store.schema.models)
     switch binding.formula {
@@ -123,7 +123,7 @@ private struct SourceRecords {
       let record = record(of: binding.target) ?? record(of: twoWay.left)
       put(binding.boundFields + inputs, in: record)
     case .aggregate(let aggregate):
-      // What it takes from is several records, which may be of the same model.
+      // The binding reads several records, which may belong to the same model.
       let model = binding.target.model
       let own = aggregate.model == model ? Set(aggregate.match.map(\.target)) : nil
       put(
@@ -142,21 +142,21 @@ private struct SourceRecords {
       if source.name != model {
         put(inputs.filter { $0.model == source.name }, in: found)
       } else if link.hasExpressions {
-        // Nobody says in which of two records of one model they read what else is read.
+        // With two records of one model, it is unknown which of them the other fields belong to.
         return
       }
       put(inputs, in: record)
     }
   }
 
-  /// nil where no other record is looked up.
+  /// nil if the binding reads no other record.
   private func link(of binding: BindingSchema) throws -> Link? {
     let target = binding.target
     switch binding.formula {
     case .copy(let source, let through):
       let reference = try opened.model(named: target.model).field(named: through)?.reference
       let schema = try opened.model(named: source.model)
-      // SQLite takes names for equal whatever the case of their letters.
+      // SQLite compares names without regard to letter case.
       let column = reference?.column?.lowercased()
       let key = schema.fields.first { $0.column.lowercased() == column }?.name ?? schema.key[0]
       return Link(source: source, target: target, pairs: [(key, through)])
@@ -192,7 +192,7 @@ private struct SourceRecords {
     return try opened.read { reads in try reads.fetchFirst(query) }
   }
 
-  /// Whoever comes first is the nearest.
+  /// The first record for a field is the nearest.
   private mutating func put(_ fields: [BindingSchema.Field], in record: DynamicRecord?) {
     for field in fields where !records.keys.contains(field) {
       records.updateValue(record, forKey: field)
@@ -202,18 +202,18 @@ private struct SourceRecords {
 
   private func record(of field: BindingSchema.Field) -> DynamicRecord? { records[field] ?? nil }
 
-  /// The key of the record that `field` is looked at in; nil when there is none.
+  /// The key of the record that has `field`; nil if there is none.
   func key(of field: BindingSchema.Field) -> [SQLValue]? { record(of: field)?.key }
 
-  /// Dates as ISO-8601; nil when there is no record.
+  /// Dates as ISO-8601; nil if the record does not exist.
   func value(of field: BindingSchema.Field) -> SQLValue? {
     guard let record = record(of: field), let value = record[field.field] else { return nil }
     return record.schema.field(named: field.field).map { FieldColumns.shown(value, $0) } ?? value
   }
 
-  /// Whether `binding` is what its target follows: its condition holds in the record, and that of
-  /// none of `others` that goes before it. nil when there is no record, or when a condition calls
-  /// what this program does not have.
+  /// Whether the target follows `binding`: its condition is true for the record, and the condition
+  /// of every binding in `others` with a higher priority is not. nil if the record does not exist,
+  /// or a condition calls a function that this program does not have.
   func isInForce(_ binding: BindingSchema, among others: [BindingSchema]) throws -> Bool? {
     let rivals = others.filter {
       $0 != binding && $0.target == binding.target
@@ -228,7 +228,7 @@ private struct SourceRecords {
     return true
   }
 
-  /// Whether the binding's condition holds in the target's record.
+  /// Whether the binding's condition is true for the target's record.
   private func isMet(_ binding: BindingSchema) throws -> Bool? {
     guard let record = record(of: binding.target) else { return nil }
     guard let condition = binding.condition else { return true }

@@ -1,7 +1,7 @@
 import ArgumentParser
 import RecordFormats
 
-/// `completions`: what a shell needs to complete commands and options.
+/// `completions`: the script with which a shell completes commands and options.
 struct CompletionsCommand: LeafCommand {
   static let configuration = CommandConfiguration(
     commandName: "completions", abstract: "Print a shell's completion script.",
@@ -21,12 +21,12 @@ struct CompletionsCommand: LeafCommand {
     })
   var shell: CompletionShell
 
-  @OptionGroup var options: GlobalOptions
+  @OptionGroup(title: "Common options") var options: GlobalOptions
 
   var hasData: Bool { false }
 
   func run(_ context: CommandContext) throws -> ExitCode {
-    try context.console.writeLine(StoreCLI.completionScript(for: shell))
+    try context.console.writeLine(CompletedCLI.completionScript(for: shell))
     return .ok
   }
 }

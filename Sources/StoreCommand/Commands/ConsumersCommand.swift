@@ -6,19 +6,19 @@ import RecordFormats
 struct ConsumersCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "consumers",
-    abstract: "Look at who reads the journal and how far they have come.",
+    abstract: "List the consumers of the journal and their positions, reset or drop them.",
     subcommands: [
       ConsumersListCommand.self, ConsumersResetCommand.self, ConsumersDropCommand.self,
     ], defaultSubcommand: ConsumersListCommand.self)
 }
 
-/// `consumers list`: how far each has come.
+/// `consumers list`: the position of each consumer.
 struct ConsumersListCommand: LeafCommand {
   static let configuration = CommandConfiguration(
     commandName: "list", abstract: "List the consumers.",
     discussion: "Example: storecli consumers list")
 
-  @OptionGroup var options: GlobalOptions
+  @OptionGroup(title: "Common options") var options: GlobalOptions
 
   func run(_ context: CommandContext) throws -> ExitCode {
     let consumers = try context.openForReading().store.consumers()

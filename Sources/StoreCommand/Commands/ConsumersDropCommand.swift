@@ -1,17 +1,17 @@
 import ArgumentParser
 import ModelStore
 
-/// `consumers drop`: forgets a consumer.
+/// `consumers drop`: removes a consumer.
 struct ConsumersDropCommand: ChangingCommand {
   static let configuration = CommandConfiguration(
-    commandName: "drop", abstract: "Forget a consumer; the journal keeps nothing more for it.",
+    commandName: "drop", abstract: "Drop a consumer, so that the journal can trim its entries.",
     discussion: "Example: storecli consumers drop search-index")
 
   @Argument(help: "The consumer's name.")
   var name: String
 
   @OptionGroup var change: ChangeOptions
-  @OptionGroup var options: GlobalOptions
+  @OptionGroup(title: "Common options") var options: GlobalOptions
 
   var hasData: Bool { false }
 

@@ -1,57 +1,65 @@
 import ArgumentParser
 import ModelStore
 
-/// `consumers reset`: moves a consumer to another place.
+/// `consumers reset`: moves a consumer to another position.
 struct ConsumersResetCommand: ChangingCommand {
   static let configuration = CommandConfiguration(
-    commandName: "reset", abstract: "Move a consumer to another place in the journal.",
+    commandName: "reset", abstract: "Move a consumer to another position.",
     discussion: """
-      Example: storecli consumers reset search-index --to 88214
-      Without --to it begins anew with the oldest entry.
+      Examples: storecli consumers reset search-index
+      storecli consumers reset search-index --to 88214
+      storecli consumers reset search-index --to 1h
+      Without --to, the consumer starts over with the oldest entry of the journal.
       """)
 
   @Argument(help: "The consumer's name.")
   var name: String
 
   @Option(
+    parsing: .unconditional,
     help: ArgumentHelp(
-      "The position behind which it goes on, or start, or end.", valueName: "position"))
-  var to = "start"
+      "Continue after this position, span such as 10m, or date; or start, or end.",
+      valueName: "position"),
+    transform: { try Target(argument: $0) })
+  var to = Target.start
 
   @OptionGroup var change: ChangeOptions
-  @OptionGroup var options: GlobalOptions
+  @OptionGroup(title: "Common options") var options: GlobalOptions
 
   var hasData: Bool { false }
 
-  private var start: Consumer.Start? {
-    switch to {
-    case "start": .start
-    case "end": .end
-    default:
-      Int64(to).flatMap { $0 >= 0 ? .position(JournalPosition(rawValue: $0)) : nil }
-    }
-  }
+  /// Where the consumer continues.
+  enum Target: Equatable {
+    case start
+    case end
+    case place(JournalPlace)
 
-  func validate() throws {
-    guard start != nil else {
-      throw ValidationError("--to takes a position, start or end.")
+    init(argument: String) throws {
+      switch argument {
+      case "start": self = .start
+      case "end": self = .end
+      default:
+        guard let place = JournalPlace(argument: argument) else {
+          throw ValidationError("--to takes \(JournalPlace.forms); or start, or end.")
+        }
+        self = .place(place)
+      }
     }
   }
 
   func run(_ context: CommandContext) throws -> ExitCode {
-    guard let start else { throw CommandError.usage("--to takes a position, start or end.") }
     let looked = try context.openToLook()
     let names = try looked.store.consumers().map(\.name)
     guard names.contains(name) else {
       throw CommandError.unknown(
         "consumer", name, among: names, code: .unknownConsumer, list: "storecli consumers list")
     }
-    let end = try looked.store.changeJournal.position()
-    if case .position(let position) = start, position > end {
-      throw CommandError.usage(
-        "The journal ends at seq \(end), so nothing follows \(position) yet.",
-        hint: "storecli journal status")
-    }
+    let start: Consumer.Start =
+      switch to {
+      case .start: .start
+      case .end: .end
+      case .place(let place): .position(try place.position(in: looked.store.changeJournal))
+      }
     looked.store.close()
     guard !context.isDryRun else {
       try context.console.say("dry run: \(name) was not moved")
@@ -61,7 +69,8 @@ struct ConsumersResetCommand: ChangingCommand {
     try store.resetConsumer(name, to: start)
     if let status = try store.consumers().first(where: { $0.name == name }) {
       try context.console.say(
-        "\(name) goes on behind seq \(status.position), \(Grouped.text(Int(status.lag))) to come")
+        "\(name) continues after position \(status.position), \(Grouped.text(Int(status.lag))) to come"
+      )
     }
     return .ok
   }

@@ -1,35 +1,37 @@
 import ArgumentParser
 import ModelStore
 
-/// `delete`: records by key, or all that meet a predicate, and what goes with them.
+/// `delete`: records by key, or all that meet a predicate, with what cascades delete.
 struct DeleteCommand: WritingCommand {
   static let configuration = CommandConfiguration(
     commandName: "delete", abstract: "Delete records.",
     discussion: """
-      Example: storecli delete Artist 1 --dry-run
-      The report, of a dry run too, lists what goes with the records by cascade.
+      Examples: storecli delete Artist 1 --dry-run
+      storecli delete Track --where 'plays = 0' --yes
+      The report also lists the records that cascades delete.
       """)
 
   @Argument(help: "The model.")
   var model: String
 
-  @Argument(help: ArgumentHelp("The keys, unless --where is given.", valueName: "id"))
+  @Argument(help: ArgumentHelp("The keys; not with --where.", valueName: "id"))
   var keys: [String] = []
 
   @Option(
     name: .customLong("where"),
-    help: ArgumentHelp("Delete all records that meet this.", valueName: "predicate"))
+    help: ArgumentHelp(
+      "Delete all records that meet this; see storecli help predicates.", valueName: "predicate"))
   var predicate: String?
 
-  @Flag(help: "Do not ask before deleting what --where selects.")
+  @Flag(help: "Delete the records that --where selects without asking.")
   var yes = false
 
   @OptionGroup var write: WriteOptions
-  @OptionGroup var options: GlobalOptions
+  @OptionGroup(title: "Common options") var options: GlobalOptions
 
   func validate() throws {
     guard keys.isEmpty != (predicate == nil) else {
-      throw ValidationError("Name records by their keys or with --where.")
+      throw ValidationError("Name the records by their keys or with --where.")
     }
   }
 
@@ -63,7 +65,7 @@ struct DeleteCommand: WritingCommand {
       let isGranted =
         try changes.isEmpty
         || Confirmation.isGranted(
-          "Go on with this: \(report.summary)?", isGiven: false, flag: "--yes",
+          "Continue with this: \(report.summary)?", isGiven: false, flag: "--yes",
           console: context.console)
       guard isGranted else {
         try context.console.say("nothing was deleted")

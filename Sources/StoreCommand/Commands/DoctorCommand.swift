@@ -2,19 +2,19 @@ import ArgumentParser
 import ModelStore
 import RecordFormats
 
-/// `doctor`: is the file sound, and does everything in it hold?
+/// `doctor`: checks the file and everything in it.
 struct DoctorCommand: LeafCommand {
   static let configuration = CommandConfiguration(
     commandName: "doctor",
     abstract: "Check the file, its references, rules, bindings, journal and catalog.",
     discussion: """
       Example: storecli doctor -d music.store
-      Reads the whole file. Exits with 2 when something is found, with 1 when something could not \
-      be examined: its state is unread. Also prints the version of SQLite and warns of one whose \
+      Reads the whole file. Exits with 2 if it finds something, with 1 if it could not examine \
+      something: that state is unread. Also prints the version of SQLite and warns of one whose \
       checkpoints can damage a file.
       """)
 
-  @OptionGroup var options: GlobalOptions
+  @OptionGroup(title: "Common options") var options: GlobalOptions
 
   func run(_ context: CommandContext) throws -> ExitCode {
     var report = Report()
@@ -27,7 +27,7 @@ struct DoctorCommand: LeafCommand {
     return report.hasUnread ? .failed : report.hasProblem ? .found : .ok
   }
 
-  /// What is wrong with a file that can be found but not be opened as a store.
+  /// The problem of a file that exists but cannot be opened as a store.
   private static let findings: Set<StoreError.Code> = [
     .corrupt, .ioFailure, .database, .schemaMismatch, .outdatedModel, .unsupportedSchema,
     .invalidQuery,
@@ -52,13 +52,14 @@ struct DoctorCommand: LeafCommand {
     try addRuleFindings(of: store, store.schema.models, besides: outdated, to: &report)
     try report.examine("rules") { report in
       for validator in try store.declaredValidators() {
-        report.add("rules", .note, "\(validator.name) is in Swift and was not run")
+        report.add("rules", .note, "\(validator.name) is a validator in Swift and was not run")
       }
     }
     try report.examine("tables") { report in
       for table in try store.adoptableTables() {
         report.add(
-          "tables", .note, table.reason ?? "\(table.name) is no model yet (\(Program.name) adopt)")
+          "tables", .note,
+          table.reason ?? "\(table.name) is not a model yet (\(Program.name) adopt)")
       }
     }
   }
@@ -111,7 +112,7 @@ struct DoctorCommand: LeafCommand {
     of store: Store, besides outdated: Set<String>, to report: inout Report
   ) throws {
     let journal = try store.changeJournal.status()
-    // The command that helps outdated models helps their journals.
+    // The command that repairs outdated models also repairs their journals.
     for drift in journal.drift where !outdated.contains(drift.owner.name) {
       report.add("journal", .problem, journal.damage(of: drift.owner.name))
     }
@@ -160,8 +161,8 @@ struct DoctorCommand: LeafCommand {
         + "(run PRAGMA wal_autocheckpoint = 0 in each)")
   }
 
-  /// Whether that version of SQLite has the WAL-reset bug. Besides 3.51.3 and later, two releases
-  /// of older versions have the fix: <https://sqlite.org/wal.html#walresetbug>.
+  /// Whether that version of SQLite has the WAL-reset bug. The fix is in 3.51.3 and later, and in
+  /// two releases of older versions: <https://sqlite.org/wal.html#walresetbug>.
   static func hasWALResetBug(_ version: String) -> Bool {
     let numbers = version.split(separator: ".").map { Int($0) ?? 0 }
     let hasBackport = [[3, 44, 6], [3, 50, 7]].contains { fixed in
@@ -175,13 +176,13 @@ struct DoctorCommand: LeafCommand {
     guard !drift.differences.isEmpty else {
       return report.add(
         "rules", .problem,
-        "\(rule): its model or a field of it is gone (\(Program.name) validators drop "
+        "\(rule): its model or a field of it is gone (\(Program.name) rules drop "
           + "\(Shell.quoted(rule)))")
     }
     report.add(
       "rules", .problem,
       "\(rule): missing or changed in the file: "
-        + "\(drift.objects.joined(separator: ", ")) (\(Program.name) validators rebuild)")
+        + "\(drift.objects.joined(separator: ", ")) (\(Program.name) rules rebuild)")
   }
 
   private static func add(_ finding: BindingFinding, to report: inout Report) {
@@ -251,7 +252,7 @@ struct DoctorCommand: LeafCommand {
       if state == .unread { hasUnread = true }
     }
 
-    /// Runs one examination. The damage that keeps it from its end is what it has found.
+    /// Runs one check. If damage stops it, the damage is the finding.
     mutating func examine(
       _ check: String, of model: String? = nil, _ body: (inout Report) throws -> Void
     ) throws {

@@ -7,10 +7,12 @@ struct ExportCommand: LeafCommand {
   static let configuration = CommandConfiguration(
     commandName: "export", abstract: "Write records to a file or to standard output.",
     discussion: """
-      Example: storecli export Track 'genreID = 1' --to rock.csv
-      The format is that of -o, else the one the file's name ends in, else ndjson. A file appears \
-      when it is complete. Ctrl-C and SIGTERM leave what was there. A second one ends at once, \
-      SIGTERM after a second at the latest; then FILE.PID.partial may stay beside it.
+      Examples: storecli export Track --where 'genreID = 1' --to rock.csv
+      storecli export Track -o csv | head -n 3
+      The format is that of -o. Without -o, the ending of the file name decides, else ndjson. The \
+      file appears when it is complete: Ctrl-C and SIGTERM leave an old file as it is. A second \
+      signal ends the command at once, SIGTERM after a second at the latest; then FILE.PID.partial \
+      may remain.
       Spreadsheets run text such as =cmd as a formula; --escape-formulas prevents it, and import \
       --unescape-formulas restores the text.
       """)
@@ -18,11 +20,9 @@ struct ExportCommand: LeafCommand {
   @Argument(help: "The model.")
   var model: String
 
-  @Argument(
-    help: ArgumentHelp("A condition; see storecli help predicates.", valueName: "predicate"))
-  var predicate: String?
+  @OptionGroup var predicate: PredicateArguments
 
-  @Option(help: ArgumentHelp("The file, - for standard output.", valueName: "file"))
+  @Option(help: ArgumentHelp("The file; - for standard output.", valueName: "file"))
   var to = "-"
 
   @Option(
@@ -30,21 +30,21 @@ struct ExportCommand: LeafCommand {
     help: ArgumentHelp("Fields to sort by, - before a name for descending.", valueName: "a,-b"))
   var sort: String?
 
-  @OptionGroup var options: GlobalOptions
+  @OptionGroup(title: "Common options") var options: GlobalOptions
 
   func validate() throws {
     guard options.format == nil, let ending = unwrittenEnding else { return }
     throw ValidationError(
-      "There is no export as \(ending); name another file, or the format with -o.")
+      "storecli cannot export \(ending) files. Choose another file name, or a format with -o.")
   }
 
   func run(_ context: CommandContext) throws -> ExitCode {
     let opened = try context.openForReading()
     let schema = try opened.model(named: model)
     let columns = try FieldColumns(of: schema, names: options.fieldNames)
-    let query = try PredicateText(schema: schema).query(where: predicate, sort: sort)
-    // A stream keeps what was written to it, and its reader may keep the writer waiting: there
-    // Ctrl-C ends the program at once, as it does on standard output.
+    let query = try PredicateText(schema: schema).query(where: predicate.text, sort: sort)
+    // Bytes in a stream cannot be taken back, and its reader may block the writer. For a stream,
+    // Ctrl-C ends the program at once, as for standard output.
     if to != "-", !OutputFile.isStream(to) { Interruption.await() }
     let file =
       to == "-" ? nil : try OutputFile(path: to, refusing: opened.location.storePaths)
@@ -78,10 +78,10 @@ struct ExportCommand: LeafCommand {
   }
 
   private var interruption: CommandError {
-    CommandError(.interrupted, code: "interrupted", "Interrupted; \(to) is as it was.")
+    CommandError(.interrupted, code: "interrupted", "Interrupted; \(to) is unchanged.")
   }
 
-  /// What the file's name promises and nothing here writes; nil for other names.
+  /// The ending of a format that `storecli` cannot write; nil for other names.
   private var unwrittenEnding: String? {
     let endings = ["gz", "zst", "zip", "bz2", "xz", "yaml", "yml", "md", "sql", "db", "sqlite"]
     let name = to.lowercased()

@@ -7,10 +7,12 @@ struct GetCommand: LeafCommand {
   static let configuration = CommandConfiguration(
     commandName: "get", abstract: "Show records by their keys.",
     discussion: """
-      Example: storecli get PlaylistTrack 1,3402
-      A composite key is its values joined by commas, or NAME=VALUE pairs joined by commas. A \
-      key of one field may be NAME=VALUE, too, but a key of text is the text as it stands.
-      With --at, records as they were; storecli history tells the positions.
+      Examples: storecli get Track 1 2
+      storecli get PlaylistTrack 1,3402
+      storecli get Track 1 --at 10m
+      Write a composite key as its values joined by commas, or as FIELD=VALUE pairs joined by \
+      commas. A key of one field may also be FIELD=VALUE; a text key is taken literally.
+      --at shows records as they were; storecli history lists the positions.
       """)
 
   @Argument(help: "The model.")
@@ -22,14 +24,11 @@ struct GetCommand: LeafCommand {
   @Option(
     parsing: .unconditional,
     help: ArgumentHelp(
-      "Show them as they were at this position of the journal.", valueName: "seq"))
-  var at: Int64?
+      "Show the records as of this position, span such as 10m, or date.", valueName: "position"),
+    transform: JournalPlace.reading("--at"))
+  var at: JournalPlace?
 
-  @OptionGroup var options: GlobalOptions
-
-  func validate() throws {
-    guard at ?? 0 >= 0 else { throw ValidationError("--at takes a position, 0 or more.") }
-  }
+  @OptionGroup(title: "Common options") var options: GlobalOptions
 
   func run(_ context: CommandContext) throws -> ExitCode {
     let opened = try context.openForReading()
@@ -54,21 +53,20 @@ struct GetCommand: LeafCommand {
       throw CommandError(
         .notFound, code: "recordNotFound",
         "There \(at == nil ? "is" : "was") no \(schema.name) "
-          + "\(missing.joined(separator: ", no "))\(at.map { " at seq \($0)" } ?? "").",
+          + "\(missing.joined(separator: ", no "))\(at.map { " \($0.words)" } ?? "").",
         hint: "storecli query \(Shell.quoted(schema.name))", model: schema.name)
     }
     return .ok
   }
 
-  /// The records that there are, or were, at the places of their keys.
+  /// The records that exist, or existed, in the order of the keys.
   private func find(
     _ keys: [[SQLValue]], of schema: ModelSchema, in opened: OpenedStore
   ) throws -> [DynamicRecord?] {
     guard let at else {
       return try opened.read { reads in try keys.map { try reads.find(schema, key: $0) } }
     }
-    let position = try opened.store.changeJournal.settledPlace(
-      of: JournalPosition(rawValue: at))
+    let position = try at.settledPosition(in: opened.store.changeJournal)
     return try OpenedStore.reading {
       try keys.map { try opened.store.find(schema, key: $0, at: position) }
     }

@@ -8,7 +8,7 @@ struct HashCommand: LeafCommand {
     commandName: "hash", abstract: "Print a hash of the records, to compare stores.",
     discussion: """
       Examples: storecli hash -d copy.store
-      storecli hash Track 'genreID = 1'
+      storecli hash Track --where 'genreID = 1'
       Equal records have equal hashes, whatever the file's history: the order of writes, deleted \
       records, VACUUM and the change journal make no difference. Without a model, all records \
       of all models count, and the order of ordered lists; views, rules, bindings and tables \
@@ -18,16 +18,20 @@ struct HashCommand: LeafCommand {
   @Argument(help: "The model; all of them when none is named.")
   var model: String?
 
-  @Argument(
-    help: ArgumentHelp("A condition; see storecli help predicates.", valueName: "predicate"))
-  var predicate: String?
+  @OptionGroup var predicate: PredicateArguments
 
-  @OptionGroup var options: GlobalOptions
+  @OptionGroup(title: "Common options") var options: GlobalOptions
+
+  func validate() throws {
+    guard model != nil || predicate.text == nil else {
+      throw ValidationError("--where needs a model.")
+    }
+  }
 
   func run(_ context: CommandContext) throws -> ExitCode {
     let opened = try context.openForReading()
     let query = try model.map { name in
-      try PredicateText(schema: try opened.model(named: name)).query(where: predicate)
+      try PredicateText(schema: try opened.model(named: name)).query(where: predicate.text)
     }
     let hash = try opened.read { reads in
       try query.map { try reads.contentHash(of: $0) } ?? reads.contentHash()

@@ -2,15 +2,17 @@ import ArgumentParser
 import ModelStore
 import RecordFormats
 
-/// `history`: what the journal tells of the past, newest first.
+/// `history`: the changes in the journal, newest first.
 struct HistoryCommand: LeafCommand {
   static let configuration = CommandConfiguration(
     commandName: "history", abstract: "Show past changes, newest first.",
     discussion: """
-      Example: storecli history Track 17 --limit 5
-      Only what the journal keeps: storecli journal. What other programs did has no time.
-      Where changes may be missing, there is a line with op gap, also with -q: the beginning of a \
-      model's journal is one. --fail-on-gap ends with 2 then.
+      Examples: storecli history Track 17 --limit 5
+      storecli history --since 10m --diff
+      history reads the change journal; storecli journal shows what it records. Changes of programs \
+      that do not use ModelStore have no time.
+      Where changes may be missing, history prints a line with op gap, also with -q. The beginning \
+      of a model's journal is a gap. With --fail-on-gap, history ends with 2 then.
       """)
 
   @Argument(help: "The model; all of them when none is named.")
@@ -22,22 +24,23 @@ struct HistoryCommand: LeafCommand {
   @Option(
     parsing: .unconditional,
     help: ArgumentHelp(
-      "Only later changes: a span such as 10m, a date or a position.", valueName: "when"))
+      "Only changes after this position, span such as 10m, or date.", valueName: "position"),
+    transform: JournalPlace.reading("--since"))
   var since: JournalPlace?
 
-  @Option(help: "Only what was signed by this author.")
+  @Option(help: "Only changes by this author.")
   var author: String?
 
-  @Option(help: "Only what was signed with this tag.")
+  @Option(help: "Only changes with this tag.")
   var tag: String?
 
   @Option(
     help: ArgumentHelp(
-      "Only what this program did; foreign for those that do not say who they are.",
+      "Only changes by this program; foreign for programs without ModelStore.",
       valueName: "program"))
   var actor: String?
 
-  @Option(help: "Only updates of this field, insertions and deletions.")
+  @Option(help: "Only updates of this field, inserts and deletes.")
   var field: String?
 
   @Option(
@@ -46,19 +49,19 @@ struct HistoryCommand: LeafCommand {
 
   @Option(
     parsing: .unconditional,
-    help: ArgumentHelp("The most to show; 20 on a terminal.", valueName: "count"))
+    help: ArgumentHelp("The most changes to show; 20 on a terminal.", valueName: "count"))
   var limit: Int?
 
-  @Flag(help: "Show all.")
+  @Flag(help: "Show all changes, also on a terminal.")
   var all = false
 
-  @Flag(help: "Show each value before and after on a line of its own.")
+  @Flag(help: "Show the old and the new value on lines of their own.")
   var diff = false
 
   @Flag(help: "End with 2 when changes may be missing.")
   var failOnGap = false
 
-  @OptionGroup var options: GlobalOptions
+  @OptionGroup(title: "Common options") var options: GlobalOptions
 
   static let terminalLimit = 20
 
@@ -79,7 +82,7 @@ struct HistoryCommand: LeafCommand {
     var shown = 0
     var before: JournalPosition?
     var hasMore = false
-    // Newest first, until an older change shows that they are in between.
+    // Newest first; an older change ends the search for gaps.
     var gaps: [StreamGap] = []
     try report.begin()
     search: while true {
@@ -137,7 +140,7 @@ struct HistoryCommand: LeafCommand {
     if let field, model == nil { try check(field, in: opened.store.schema.models) }
     if let model {
       filter.model = model
-      // A model that is gone may have a history all the same, but no key can be read for it.
+      // A removed model may still have a history, but its keys cannot be parsed.
       if key != nil || field != nil {
         let schema = try opened.model(named: model)
         filter.key = try key.map { try recordedKey($0, of: schema, in: opened.store.changeJournal) }
@@ -150,13 +153,13 @@ struct HistoryCommand: LeafCommand {
     return filter
   }
 
-  /// The key that `text` means. Its record may be gone; the journal knows which one it was.
+  /// The key that `text` means. The record may be deleted; the journal still has its key.
   private func recordedKey(
     _ text: String, of schema: ModelSchema, in journal: ChangeJournal
   ) throws -> [SQLValue] {
     try KeyText.key(text, for: schema) { meanings in
       try meanings.filter { meaning in
-        // Gaps of the model are told for every key.
+        // Gaps of the model concern every key.
         try journal.transactions(matching: JournalFilter(model: schema.name, key: meaning))
           .contains { !$0.changes.isEmpty }
       }
@@ -173,9 +176,9 @@ struct HistoryCommand: LeafCommand {
       hint: "storecli models", field: name)
   }
 
-  /// Returns what the journal has lost or may not have of what was asked for.
+  /// Returns where changes that the command asked for may be missing in the journal.
   ///
-  /// - Parameter start: Back to which position all was shown; nil for to none.
+  /// - Parameter start: The position after which everything was shown; nil if nothing was.
   private func losses(
     behind start: JournalPosition?, _ journal: ChangeJournal
   ) throws -> [StreamGap] {
@@ -201,13 +204,13 @@ struct HistoryCommand: LeafCommand {
 }
 
 extension TransactionID {
-  /// The id that a word of the command line means.
+  /// The transaction id that a word of the command line means.
   ///
-  /// - Throws: ``CommandError`` when it means none.
+  /// - Throws: ``CommandError`` if the word is not an id.
   init(argument: String) throws {
     guard let id = TransactionID(argument) else {
       throw CommandError.usage(
-        "\(argument) is no transaction's id.", hint: "storecli history --header -o plain")
+        "\(argument) is not the id of a transaction.", hint: "storecli history --header -o plain")
     }
     self = id
   }

@@ -2,11 +2,11 @@ import ArgumentParser
 import ModelStore
 import RecordFormats
 
-/// `import`: the records of files, however many, into their models.
+/// `import`: the records of files of any size, into their models.
 struct ImportCommand: WritingCommand {
-  /// What to do with a record that cannot be taken.
+  /// What to do with a record that cannot be imported.
   enum ErrorPolicy: String, CaseIterable, ExpressibleByArgument {
-    /// Stop; the transaction it stands in is rolled back.
+    /// Stop and roll back the transaction.
     case stop
     /// Leave it out.
     case skip
@@ -39,7 +39,7 @@ struct ImportCommand: WritingCommand {
 
   @Option(
     help: ArgumentHelp(
-      "csv, tsv, ndjson or json; otherwise told from the file.", valueName: "format"))
+      "csv, tsv, ndjson or json; by default, decided from the file.", valueName: "format"))
   var format: InputFormat?
 
   @Option(
@@ -49,7 +49,7 @@ struct ImportCommand: WritingCommand {
   @Option(help: ArgumentHelp("Where collect writes bad records.", valueName: "file"))
   var rejects: String?
 
-  @Flag(help: "Update the record when the key is taken.")
+  @Flag(help: "Update the record if the key exists.")
   var upsert = false
 
   @Option(
@@ -57,13 +57,13 @@ struct ImportCommand: WritingCommand {
       "The field for a name in the file; repeat for others.", valueName: "name=field"))
   var map: [String] = []
 
-  @Flag(help: "Leave out names in the file that are no field, and computed fields.")
+  @Flag(help: "Ignore unknown names in the file, and computed fields.")
   var ignoreExtra = false
 
   @Option(help: ArgumentHelp("The CSV cell that means null.", valueName: "text"))
   var null: String?
 
-  @Flag(help: "Take away the apostrophe that --escape-formulas wrote before text in CSV and TSV.")
+  @Flag(help: "Remove the apostrophe that --escape-formulas wrote before text in CSV and TSV.")
   var unescapeFormulas = false
 
   @Option(
@@ -74,7 +74,7 @@ struct ImportCommand: WritingCommand {
   var batch: Int?
 
   @OptionGroup var write: WriteOptions
-  @OptionGroup var options: GlobalOptions
+  @OptionGroup(title: "Common options") var options: GlobalOptions
 
   func validate() throws {
     guard batch ?? 1 >= 1 else { throw ValidationError("--batch takes 1 or more.") }
@@ -88,7 +88,7 @@ struct ImportCommand: WritingCommand {
       throw ValidationError("--rejects goes with --on-error collect.")
     }
     guard rejects != "-" else {
-      throw ValidationError("--rejects takes the name of a file; - is none.")
+      throw ValidationError("--rejects takes the name of a file, not -.")
     }
     guard paths.count == 1 || model == nil else {
       throw ValidationError("--model goes with one file; several files are named after models.")

@@ -8,8 +8,9 @@ struct InsertCommand: WritingCommand {
     commandName: "insert", abstract: "Add records.",
     discussion: """
       Example: storecli insert Artist name='Nina Simone'
-      NAME= is empty text, NAME:null is null, NAME=@FILE and NAME=- take a file and standard \
-      input, NAME:=TEXT takes TEXT as it is. Fields left out get their defaults.
+      FIELD= sets empty text, FIELD:null sets null. FIELD=@FILE reads the value from a file and \
+      FIELD=- from standard input. FIELD:=TEXT takes TEXT literally. Other fields get their \
+      defaults.
       """)
 
   @Argument(help: "The model.")
@@ -22,11 +23,11 @@ struct InsertCommand: WritingCommand {
     help: ArgumentHelp("Add the records of this file, - for standard input.", valueName: "file"))
   var from: String?
 
-  @Flag(help: "Update the record when the key is taken.")
+  @Flag(help: "Update the record if the key exists.")
   var upsert = false
 
   @OptionGroup var write: WriteOptions
-  @OptionGroup var options: GlobalOptions
+  @OptionGroup(title: "Common options") var options: GlobalOptions
 
   func validate() throws {
     guard from == nil || words.isEmpty else {
@@ -51,7 +52,8 @@ struct InsertCommand: WritingCommand {
     let input = try RecordInput(
       path: from, schema: schema, options: RecordInput.Options(),
       from: opened.inputs)
-    // All of them are read before the transaction begins, so that nobody waits for the input.
+    // All of them are read before the transaction begins, so that no other writer waits for the
+    // input.
     let records = try records(of: input)
     try context.writing(opened) { transaction in
       try transaction.deferReferenceChecks()
@@ -67,7 +69,7 @@ struct InsertCommand: WritingCommand {
     return .ok
   }
 
-  /// What the words say, read once: one of them may take standard input.
+  /// The values of the words, read once: one of them may read standard input.
   private func assigned(
     to schema: ModelSchema, _ opened: OpenedStore
   ) throws -> [String: SQLValue] {

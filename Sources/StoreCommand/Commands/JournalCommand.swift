@@ -6,29 +6,29 @@ import RecordFormats
 struct JournalCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "journal",
-    abstract: "Keep a log of every program's changes, and look after it.",
+    abstract: "Record the changes of every program in the file.",
     subcommands: [
       JournalStatusCommand.self, JournalOnCommand.self, JournalOffCommand.self,
       JournalTrimCommand.self,
     ], defaultSubcommand: JournalStatusCommand.self)
 }
 
-/// `journal status`: what is entered, how much is kept, and who reads it.
+/// `journal status`: what is recorded and kept, and the consumers.
 struct JournalStatusCommand: LeafCommand {
   static let configuration = CommandConfiguration(
-    commandName: "status", abstract: "Tell what the journal enters, keeps and is read by.",
+    commandName: "status", abstract: "Show what the journal records and keeps, and its consumers.",
     discussion: """
       Example: storecli journal status
-      With --json, one object with the positions, the size and the consumers, too.
+      With --json, prints one object that also has the positions, the size and the consumers.
       """)
 
-  @OptionGroup var options: GlobalOptions
+  @OptionGroup(title: "Common options") var options: GlobalOptions
 
   func run(_ context: CommandContext) throws -> ExitCode {
     let status = try context.openForReading().store.changeJournal.status()
     if context.format == .json || context.format == .ndjson {
       guard options.fieldNames == nil else {
-        throw CommandError.usage("--fields chooses columns; this is one object.")
+        throw CommandError.usage("--fields chooses columns; status prints one object.")
       }
       try context.console.writeLine(try JSONText.text(status.json))
       return .ok
@@ -70,22 +70,22 @@ extension JournalStatus {
     var sentences =
       details.isEmpty
       ? ["the journal is off (\(Program.name) journal on)"]
-      : ["the journal enters the changes of \(Grouped.text(details.count, "model"))"]
+      : ["the journal records the changes of \(Grouped.text(details.count, "model"))"]
     sentences += drift.map { damage(of: $0.owner.name) }
     if let positions {
       let age = oldestTime.map { ", the oldest \(TimeText.ago($0))" } ?? ""
       sentences.append(
-        "seq \(positions.lowerBound) to \(positions.upperBound): "
+        "positions \(positions.lowerBound) to \(positions.upperBound): "
           + "\(Grouped.text(entryCount, "entry", "entries")), "
           + "\(Grouped.text(Int(byteCount), "byte"))\(age)")
     }
     sentences += consumers.map { consumer in
-      "consumer \(consumer.name) at seq \(consumer.position), "
+      "consumer \(consumer.name) at position \(consumer.position), "
         + "\(Grouped.text(Int(consumer.lag))) behind"
     }
     return sentences
   }
 
-  /// What is wrong with the triggers of a model, and what mends it.
+  /// The problem of a model's triggers, and the command that repairs it.
   func damage(of model: String) -> String { (details[model] ?? .full).damage(of: model) }
 }

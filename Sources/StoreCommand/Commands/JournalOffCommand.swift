@@ -1,28 +1,28 @@
 import ArgumentParser
 import ModelStore
 
-/// `journal off`: enters the changes of models no more.
+/// `journal off`: stops recording the changes of models.
 struct JournalOffCommand: ChangingCommand {
   static let configuration = CommandConfiguration(
-    commandName: "off", abstract: "Enter the changes of models no more.",
+    commandName: "off", abstract: "Stop recording changes of these models.",
     discussion: """
       Example: storecli journal off Track
-      What was entered stays until it is trimmed. When the journal is turned on again, its readers \
-      are told of the gap.
+      Recorded entries stay until you trim them. If you turn the journal on again, consumers and \
+      watch receive a gap.
       """)
 
   @Argument(help: "The models; all of them when none is named.")
   var models: [String] = []
 
   @OptionGroup var change: ChangeOptions
-  @OptionGroup var options: GlobalOptions
+  @OptionGroup(title: "Common options") var options: GlobalOptions
 
   var hasData: Bool { false }
 
   func run(_ context: CommandContext) throws -> ExitCode {
     let looked = try context.openToLook()
     if models.isEmpty, try looked.store.changeJournal.details().isEmpty {
-      // Opening for writing would make a store of any database.
+      // Opening for writing would turn any database into a store.
       try context.console.say("the journal was off already")
       return .ok
     }
@@ -30,7 +30,7 @@ struct JournalOffCommand: ChangingCommand {
     let isStore = !looked.store.schema.models.isEmpty
     looked.store.close()
     let whose = models.isEmpty ? "all models" : models.joined(separator: ", ")
-    // Opening for writing would change a database that is no store yet.
+    // Opening for writing would change a database that is not a store yet.
     if isStore || !context.isDryRun {
       let journal = try context.openForWriting().store.changeJournal
       try journal.disable(

@@ -1,24 +1,24 @@
 import ArgumentParser
 import ModelStore
 
-/// `journal on`: enters the changes of models from now on.
+/// `journal on`: records the changes of models from now on.
 struct JournalOnCommand: ChangingCommand {
   static let configuration = CommandConfiguration(
-    commandName: "on", abstract: "Enter the changes of models from now on, whoever makes them.",
+    commandName: "on", abstract: "Record changes of these models from now on, from every program.",
     discussion: """
       Example: storecli journal on Track Album
-      Triggers in the file do it, so that every program is heard. What is entered takes space until \
-      it is trimmed.
+      Triggers in the file record the changes, so those of every program are included. Entries \
+      take space until you trim them.
       """)
 
   @Argument(help: "The models; all of them when none is named.")
   var models: [String] = []
 
-  @Flag(help: "Enter which records changed, not their values.")
+  @Flag(help: "Record which records changed, not their values.")
   var keys = false
 
   @OptionGroup var change: ChangeOptions
-  @OptionGroup var options: GlobalOptions
+  @OptionGroup(title: "Common options") var options: GlobalOptions
 
   var hasData: Bool { false }
 
@@ -31,7 +31,7 @@ struct JournalOnCommand: ChangingCommand {
     looked.store.close()
     let detail = keys ? JournalDetail.keys : .full
     let whose = models.isEmpty ? "all models" : models.joined(separator: ", ")
-    // Opening for writing would change a database that is no store yet.
+    // Opening for writing would change a database that is not a store yet.
     if isStore || !context.isDryRun {
       let journal = try context.openForWriting().store.changeJournal
       try journal.enable(

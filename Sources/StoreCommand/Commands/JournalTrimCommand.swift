@@ -7,23 +7,23 @@ struct JournalTrimCommand: ChangingCommand {
     commandName: "trim", abstract: "Remove the oldest entries of the journal.",
     discussion: """
       Example: storecli journal trim --keep-age 30d
-      The newest transaction stays, and so does what a consumer has not acknowledged. The file does \
-      not shrink; what is entered next takes the place.
+      The newest transaction stays, and so do entries that a consumer has not acknowledged. The \
+      file does not shrink; new entries reuse the space.
       """)
 
   @Option(
-    help: ArgumentHelp("Keep what is not older, such as 30d or 12h.", valueName: "span"))
+    help: ArgumentHelp("Keep entries up to this age, such as 30d or 12h.", valueName: "span"))
   var keepAge: String?
 
   @Option(
-    parsing: .unconditional, help: ArgumentHelp("Keep so many entries.", valueName: "count"))
+    parsing: .unconditional, help: ArgumentHelp("Keep this number of entries.", valueName: "count"))
   var keep: Int?
 
-  @Flag(help: "Also remove what consumers have not acknowledged; they are told so.")
+  @Flag(help: "Also remove entries that consumers have not acknowledged; they receive a gap.")
   var ignoreConsumers = false
 
   @OptionGroup var change: ChangeOptions
-  @OptionGroup var options: GlobalOptions
+  @OptionGroup(title: "Common options") var options: GlobalOptions
 
   var hasData: Bool { false }
 
@@ -44,12 +44,12 @@ struct JournalTrimCommand: ChangingCommand {
     let looked = try context.openToLook().store
     var trimming = try looked.changeJournal.trim(retention, mode: .preview)
     looked.close()
-    // Opening for writing would make a store of any database.
+    // Opening for writing would turn any database into a store.
     if !context.isDryRun, trimming.removedCount > 0 {
       trimming = try context.openForWriting().store.changeJournal.trim(retention)
     }
     let count = Grouped.text(trimming.removedCount, "entry", "entries")
-    let kept = trimming.kept.map { ", seq \($0.lowerBound) to \($0.upperBound) kept" } ?? ""
+    let kept = trimming.kept.map { ", positions \($0.lowerBound) to \($0.upperBound) kept" } ?? ""
     try context.console.say(
       (context.isDryRun ? "dry run: \(count) would be removed" : "\(count) removed") + kept)
     if let name = trimming.heldBackBy {

@@ -10,12 +10,13 @@ struct LeaveCommand: ChangingCommand {
       Examples: storecli leave Track -n
       storecli leave
       The models leave the catalog with their bindings, added rules and lists, and the journal \
-      records no more of their changes. What the journal has of them stays as long as other models \
-      do. With the last model everything goes that adoption brought into the file, so that its \
-      schema is what it was before. The file keeps its write-ahead log.
-      The command refuses to remove what others have: bindings and rules of other models that need \
-      these, rules in Swift, and the journal with its entries and consumers. --force removes them, \
-      too. -n lists what goes. Models that a program declares in Swift cannot leave.
+      stops recording their changes. Their recorded changes stay as long as other models do. With \
+      the last model, everything leaves that adoption brought into the file, so its schema is what \
+      it was before. The file keeps its write-ahead log.
+      The command refuses to remove more than the models: bindings and rules of other models that \
+      need them, validators in Swift, and the journal with its entries and consumers. --force \
+      removes those too. -n lists what would be removed. Models that a program declares in Swift \
+      cannot leave.
       """)
 
   @Argument(help: "The models; all adopted models when none is named.")
@@ -25,7 +26,7 @@ struct LeaveCommand: ChangingCommand {
   var force = false
 
   @OptionGroup var change: ChangeOptions
-  @OptionGroup var options: GlobalOptions
+  @OptionGroup(title: "Common options") var options: GlobalOptions
 
   func run(_ context: CommandContext) throws -> ExitCode {
     let writer = try context.reportWriter(
@@ -46,11 +47,11 @@ struct LeaveCommand: ChangingCommand {
     }
     let opening = try context.openForWriting()
     let done = try opening.store.leave(names, losing: policy)
-    try context.telling { try report(done, opening, to: writer, context) }
+    try context.reporting { try report(done, opening, to: writer, context) }
     return .ok
   }
 
-  /// Refuses what would remove more than was asked for.
+  /// The error for a removal that would lose more than the models.
   private func check(_ departure: ModelDeparture) throws {
     var details = departure.dependents.map { "  \($0.kind.rawValue) \($0.name): \($0.reason)" }
     if departure.lostEntryCount > 0 {

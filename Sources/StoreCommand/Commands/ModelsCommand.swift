@@ -2,20 +2,20 @@ import ArgumentParser
 import ModelStore
 import RecordFormats
 
-/// `models`: which models the store has, or what one of them is made of.
+/// `models`: lists the models of the store, or describes one.
 struct ModelsCommand: LeafCommand {
   static let configuration = CommandConfiguration(
     commandName: "models", abstract: "List the models, or describe one.",
     discussion: """
       Example: storecli models Track
-      A model that cannot be read, or a view that takes more than about a second to count, has ? \
-      for its number of records, null in JSON. Exits with 1 when a model cannot be read.
+      The number of records is ?, or null in JSON, if a model cannot be read or takes more than \
+      about a second to count. Exits with 1 if a model cannot be read.
       """)
 
   @Argument(help: ArgumentHelp("The model to describe.", valueName: "model"))
   var name: String?
 
-  @OptionGroup var options: GlobalOptions
+  @OptionGroup(title: "Common options") var options: GlobalOptions
 
   /// JSON has one model as one object.
   var takesFields: Bool {
@@ -32,8 +32,8 @@ struct ModelsCommand: LeafCommand {
     return .ok
   }
 
-  /// How much SQLite may work to count one model's records, in steps of its virtual machine: about
-  /// a second. A table takes a few steps, a view some ten for each row that it looks at.
+  /// The limit for counting one model's records, in steps of SQLite's virtual machine: about a
+  /// second. A table takes a few steps, a view about ten for each row that it reads.
   static let countStepMax = 50_000_000
 
   private func list(_ opened: OpenedStore, _ context: CommandContext) throws -> ExitCode {

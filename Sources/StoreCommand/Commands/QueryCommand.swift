@@ -7,8 +7,10 @@ struct QueryCommand: LeafCommand {
   static let configuration = CommandConfiguration(
     commandName: "query", abstract: "Show the records that meet a predicate.",
     discussion: """
-      Example: storecli query Track 'milliseconds > 300000 and composer is null' --sort -milliseconds
-      On a terminal the first 20 are shown; elsewhere all of them.
+      Examples: storecli query Track 'milliseconds > 300000 and composer is null'
+      storecli query Track --where 'genreID = 1' --sort -milliseconds --limit 5
+      storecli query --sql 'SELECT count(*) FROM Track'
+      A terminal shows the first 20 records; a pipe or a file gets all of them.
       """)
 
   /// Records shown on a terminal unless more are asked for.
@@ -17,9 +19,7 @@ struct QueryCommand: LeafCommand {
   @Argument(help: "The model.")
   var model: String?
 
-  @Argument(
-    help: ArgumentHelp("A condition; see storecli help predicates.", valueName: "predicate"))
-  var predicate: String?
+  @OptionGroup var predicate: PredicateArguments
 
   @Option(
     parsing: .unconditional,
@@ -33,40 +33,44 @@ struct QueryCommand: LeafCommand {
   @Option(parsing: .unconditional, help: ArgumentHelp("Records to skip first.", valueName: "n"))
   var offset: Int = 0
 
-  @Flag(help: "Show all records on a terminal, too.")
+  @Flag(help: "Show all records, also on a terminal.")
   var all = false
 
-  @Flag(help: "Only say how many there are.")
+  @Flag(help: "Print only the number of records.")
   var count = false
 
-  @Option(help: ArgumentHelp("Run this statement, which may only read.", valueName: "select"))
+  @Option(help: ArgumentHelp("Run this SQL statement, which may only read.", valueName: "select"))
   var sql: String?
 
-  @Flag(help: "Show the SQL and how SQLite would run it, instead of running it.")
+  @Flag(help: "Print the SQL and the query plan of SQLite instead of running it.")
   var explain = false
 
-  @OptionGroup var options: GlobalOptions
+  @OptionGroup(title: "Common options") var options: GlobalOptions
 
   func validate() throws {
     guard (model == nil) != (sql == nil) else {
       throw ValidationError(
-        model == nil ? "Name a model, or a statement with --sql." : "Choose a model or --sql.")
+        model == nil
+          ? "Name a model, or pass a statement with --sql."
+          : "Pass a model or --sql, not both.")
     }
     guard limit ?? 0 >= 0, offset >= 0 else {
       throw ValidationError("--limit and --offset take 0 or more.")
     }
     guard limit == nil || !all else { throw ValidationError("Choose one of --limit and --all.") }
-    guard sql == nil || !count && sort == nil else {
-      throw ValidationError("--count and --sort go with a model; write them into the statement.")
+    guard sql == nil || !count && sort == nil && predicate.text == nil else {
+      throw ValidationError(
+        "--where, --count and --sort need a model; write them into the statement.")
     }
     guard !count || sort == nil && options.fields == nil && !all else {
-      throw ValidationError("--count says one number; --sort, --fields and --all do nothing to it.")
+      throw ValidationError("--count prints one number; leave out --sort, --fields and --all.")
     }
     guard !explain || ![.csv, .tsv, .yaml, .md].contains(options.format) else {
-      throw ValidationError("--explain answers in words or in JSON.")
+      throw ValidationError(
+        "--explain prints text or JSON; choose -o json or leave out the format.")
     }
     guard !explain || options.fields == nil || sql == nil else {
-      throw ValidationError("--explain and --fields go together with a model only.")
+      throw ValidationError("--explain takes --fields only with a model.")
     }
   }
 
@@ -84,7 +88,7 @@ struct QueryCommand: LeafCommand {
     _ schema: ModelSchema, _ opened: OpenedStore, _ context: CommandContext
   ) throws {
     let columns = try FieldColumns(of: schema, names: options.fieldNames)
-    let all = try PredicateText(schema: schema).query(where: predicate, sort: sort)
+    let all = try PredicateText(schema: schema).query(where: predicate.text, sort: sort)
     var query = all
     query.offset = offset
     query.limit = count ? limit : shownMax(context)
@@ -102,7 +106,7 @@ struct QueryCommand: LeafCommand {
       try context.finish(writer)
       guard context.console.loudness >= .usual else { return }
       guard shown == query.limit else { return try sayShown(shown, of: shown, context) }
-      // Counting a view may take for ever, though its first records were found at once.
+      // Counting a view may take very long, although its first records are found at once.
       let total = try reads.count(all, maxStepCount: ModelsCommand.countStepMax)
       try sayShown(shown, of: total, context)
     }
@@ -120,7 +124,7 @@ struct QueryCommand: LeafCommand {
     try context.finish(writer)
   }
 
-  /// Says how many records were shown, and of how many unless that took too long to count.
+  /// Prints how many records were shown, and their total unless that took too long to count.
   private func sayShown(_ shown: Int, of total: Int?, _ context: CommandContext) throws {
     guard let total else {
       return try context.console.say(
@@ -165,14 +169,14 @@ struct QueryCommand: LeafCommand {
       return try opened.read(body)
     } catch let error as StoreError where error.code == .misuse {
       throw CommandError.usage(
-        "--sql runs statements that only read; records are changed by insert, update and delete.",
+        "--sql runs only statements that read. Change records with insert, update and delete.",
         hint: "storecli update --help")
     } catch let error as StoreError
       where error.code == .invalidQuery && error.message.hasPrefix("The text holds ")
     {
       throw CommandError.usage("--sql: \(error.message) Pass one statement.")
     } catch let error as StoreError where error.code == .invalidQuery {
-      // The statement is the user's, not one that the store made of the catalog.
+      // The user wrote the statement; the store did not build it from the catalog.
       throw CommandError(
         .usage, code: error.code.rawValue, error.message, hint: "storecli models")
     }
@@ -203,7 +207,7 @@ struct QueryCommand: LeafCommand {
     }
   }
 
-  /// - Returns: Whether there are no more rows than `rowCountMax`.
+  /// - Returns: Whether there are at most `rowCountMax` rows.
   private func forEachRow(
     of text: SQLText, _ reads: borrowing ReadTransaction, upTo rowCountMax: Int,
     _ body: (ResultRow) throws -> Void

@@ -6,10 +6,11 @@ typealias RedoCommand = SteppingCommand<RedoStep>
 
 enum RedoStep: HistoryStep {
   static let configuration = CommandConfiguration(
-    commandName: "redo", abstract: "Do again what was undone last.",
+    commandName: "redo", abstract: "Repeat the last change that you undid.",
     discussion: """
       Example: storecli redo
-      Only until storecli makes another change; after that, storecli revert takes the undo back.
+      Works until storecli makes another change. After that, use storecli revert to take the undo \
+      back.
       """)
 
   static let verb = "redid"

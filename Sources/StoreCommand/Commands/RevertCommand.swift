@@ -1,21 +1,21 @@
 import ArgumentParser
 import ModelStore
 
-/// `revert`: takes back one transaction of any program's store.
+/// `revert`: takes back one transaction of any program that uses ModelStore.
 struct RevertCommand: WritingCommand {
   static let configuration = CommandConfiguration(
-    commandName: "revert", abstract: "Take back what one transaction did.",
+    commandName: "revert", abstract: "Take back the changes of one transaction.",
     discussion: """
       Example: storecli revert 4zsx2q --dry-run
-      The id is the one that storecli history shows. Later changes of the same fields are \
-      conflicts: then nothing is changed.
+      storecli history shows the id. If later transactions changed the same fields, the command \
+      lists the conflicts and changes nothing.
       """)
 
   @Argument(help: ArgumentHelp("The transaction's id.", valueName: "txn"))
   var transaction: String
 
   @OptionGroup var write: WriteOptions
-  @OptionGroup var options: GlobalOptions
+  @OptionGroup(title: "Common options") var options: GlobalOptions
 
   var takesFields: Bool { false }
 

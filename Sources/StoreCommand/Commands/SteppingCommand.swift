@@ -1,7 +1,7 @@
 import ArgumentParser
 import ModelStore
 
-/// A command that goes a number of transactions back or forth.
+/// A command that undoes or redoes a number of transactions.
 struct SteppingCommand<Step: HistoryStep>: WritingCommand {
   static var configuration: CommandConfiguration { Step.configuration }
 
@@ -9,7 +9,7 @@ struct SteppingCommand<Step: HistoryStep>: WritingCommand {
   var count = 1
 
   @OptionGroup var write: WriteOptions
-  @OptionGroup var options: GlobalOptions
+  @OptionGroup(title: "Common options") var options: GlobalOptions
 
   var takesFields: Bool { false }
 
@@ -23,12 +23,12 @@ struct SteppingCommand<Step: HistoryStep>: WritingCommand {
   }
 }
 
-/// What a ``SteppingCommand`` does once for each transaction.
+/// One step of a ``SteppingCommand``, for one transaction.
 protocol HistoryStep {
   static var configuration: CommandConfiguration { get }
-  /// What it did: `undid`.
+  /// The verb for the report: `undid`.
   static var verb: String { get }
-  /// What is said when there is nothing at all to take back.
+  /// The message if there is nothing to take back.
   static var nothing: String { get }
 
   static func take(in store: Store, mode: WriteMode) throws -> Reversal?

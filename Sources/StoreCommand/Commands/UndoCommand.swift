@@ -1,7 +1,7 @@
 import ArgumentParser
 import ModelStore
 
-/// `undo`: takes back what this program did last.
+/// `undo`: takes back the last changes of this program.
 typealias UndoCommand = SteppingCommand<UndoStep>
 
 enum UndoStep: HistoryStep {
@@ -9,8 +9,8 @@ enum UndoStep: HistoryStep {
     commandName: "undo", abstract: "Take back the last changes that storecli made.",
     discussion: """
       Example: storecli undo 2
-      Each step is a new transaction, judged by all rules. Where somebody has changed the same \
-      since, it is refused. --dry-run tells what all of them come to.
+      Each step is a new transaction, and all rules apply. If another transaction has changed the \
+      same fields since, undo refuses the step. --dry-run shows the net result of all steps.
       """)
 
   static let verb = "undid"

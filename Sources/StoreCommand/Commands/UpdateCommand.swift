@@ -8,8 +8,8 @@ struct UpdateCommand: WritingCommand {
     discussion: """
       Examples: storecli update Artist 1 name='Miles Davis'
       storecli update Track --where 'genreID = 2' plays+=1
-      NAME= is empty text, NAME:null is null, NAME+=N adds, NAME=@FILE and NAME=- take a file and \
-      standard input, NAME:=TEXT takes TEXT as it is.
+      FIELD= sets empty text, FIELD:null sets null, FIELD+=N adds N. FIELD=@FILE reads the value \
+      from a file and FIELD=- from standard input. FIELD:=TEXT takes TEXT literally.
       """)
 
   @Argument(help: "The model.")
@@ -17,20 +17,21 @@ struct UpdateCommand: WritingCommand {
 
   @Argument(
     help: ArgumentHelp(
-      "The key, unless --where is given, then fields and their values.", valueName: "id field=value"
+      "The key (not with --where), then fields and their values.", valueName: "id field=value"
     ))
   var words: [String]
 
   @Option(
     name: .customLong("where"),
-    help: ArgumentHelp("Change all records that meet this.", valueName: "predicate"))
+    help: ArgumentHelp(
+      "Change all records that meet this; see storecli help predicates.", valueName: "predicate"))
   var predicate: String?
 
-  @Flag(help: "Do not ask before changing what --where selects.")
+  @Flag(help: "Change the records that --where selects without asking.")
   var yes = false
 
   @OptionGroup var write: WriteOptions
-  @OptionGroup var options: GlobalOptions
+  @OptionGroup(title: "Common options") var options: GlobalOptions
 
   var takesFields: Bool { false }
 
@@ -50,7 +51,7 @@ struct UpdateCommand: WritingCommand {
           .record(key: try KeyText.key(words[0], for: schema, in: looked))
         }
       let assigning = predicate == nil ? words.dropFirst() : words[...]
-      // Read once: one of the words may take standard input.
+      // Read once: one of the words may read standard input.
       return (target: target, assignments: try assignments(assigning, schema, looked))
     }
     switch plan.target {
@@ -96,7 +97,7 @@ struct UpdateCommand: WritingCommand {
     _ key: [SQLValue], of schema: ModelSchema, _ assignments: [Assignment],
     _ opened: OpenedStore, _ context: CommandContext
   ) throws {
-    // What is set outright can be set over a value that cannot be read.
+    // A new value can replace a stored value that cannot be read.
     let repair = try assignments.isAbsolute ? line(key, schema, assignments) : nil
     try context.writing(opened, repair: repair) { transaction in
       let record =
@@ -113,7 +114,7 @@ struct UpdateCommand: WritingCommand {
     }
   }
 
-  /// The change without what was there before.
+  /// The change without the old values.
   private func line(
     _ key: [SQLValue], _ schema: ModelSchema, _ assignments: [Assignment]
   ) throws -> ChangeLine {
@@ -136,7 +137,7 @@ struct UpdateCommand: WritingCommand {
   ) throws -> [Assignment] {
     guard !words.isEmpty else {
       throw CommandError.usage(
-        "No field was given a value; write FIELD=VALUE after the key.",
+        "No values were given. Write FIELD=VALUE after the key.",
         hint: "storecli models \(Shell.quoted(schema.name))", model: schema.name)
     }
     return try Assignment.parse(

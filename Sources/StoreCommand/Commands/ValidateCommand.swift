@@ -2,20 +2,20 @@ import ArgumentParser
 import ModelStore
 import RecordFormats
 
-/// `validate`: holds stored records against the rules in the file.
+/// `validate`: checks stored records against the rules in the file.
 struct ValidateCommand: LeafCommand {
   static let configuration = CommandConfiguration(
     commandName: "validate", abstract: "Check stored records against the rules in the file.",
     discussion: """
       Example: storecli validate Track
-      Exits with 2 when records break a rule, with 1 when a model cannot be read. Rules in Swift \
-      are not run; they are named.
+      Exits with 2 if records break a rule, with 1 if a model cannot be read. Validators in Swift \
+      are not run; the report names them.
       """)
 
   @Argument(help: "The model; all of them when none is named.")
   var model: String?
 
-  @OptionGroup var options: GlobalOptions
+  @OptionGroup(title: "Common options") var options: GlobalOptions
 
   func run(_ context: CommandContext) throws -> ExitCode {
     let opened = try context.openForReading()
@@ -62,7 +62,7 @@ struct ValidateCommand: LeafCommand {
     for validator in try store.declaredValidators()
     where validator.models.contains(where: names.contains) {
       try context.console.say(
-        "not run: \(validator.name), a rule in Swift over \(validator.models.joined(separator: ", "))"
+        "not run: \(validator.name), a validator in Swift over \(validator.models.joined(separator: ", "))"
       )
     }
     try context.console.say(

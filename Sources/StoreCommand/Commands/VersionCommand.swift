@@ -10,10 +10,10 @@ struct VersionCommand: LeafCommand {
   /// This release.
   static let number = "0.1.0"
 
-  /// What the number is the version of: an application has one of its own.
+  /// The program that has this version: an application has its own version.
   static var program: String { Program.name == "storecli" ? "storecli" : "ModelStore" }
 
-  @OptionGroup var options: GlobalOptions
+  @OptionGroup(title: "Common options") var options: GlobalOptions
 
   func run(_ context: CommandContext) throws -> ExitCode {
     var writer = try context.reportWriter(

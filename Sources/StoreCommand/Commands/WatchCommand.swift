@@ -8,46 +8,43 @@ struct WatchCommand: LeafCommand {
     commandName: "watch", abstract: "Follow the changes of every program as they happen.",
     discussion: """
       Examples: storecli watch Track
-      storecli watch Track 'plays > 10' --since 10m
-      storecli watch Track --sort -plays --fold
-      storecli watch Job --where "state == 'new'" --slot worker --exec ./work
-      With a journal, each change tells who made it; see storecli journal. A predicate is held \
-      against each record before and after a change: one that begins to meet it is told as an \
-      insert with entered true, one that meets it no more as a delete with left true. With an \
-      order, and without a journal, the result is followed, with the places in it: lines of one \
-      step came at once, with places before and after all of them. Without a journal, what others \
-      change in a record that stays is a gap.
-      --exec runs a shell command for each change, which is one line of JSON on its standard \
-      input. Status 0 is done with it. After another one, watch with a slot ends with 1, and tells \
-      the change again next time; without a slot it goes on, and ends with 1 in the end.
-      A slot has one place for all models: what a watch of it leaves out is behind it. Transactions \
-      are told to a slot as a whole, so there may be more than --count. --since says where a new \
-      slot begins.
-      --fold tells of what was read at once only what it comes to for each record: a command is \
-      run once for it, with a line for each. On a terminal it shows the records of a model as a \
-      table, kept up to date.
-      Where changes may be missing, there is a line with op gap, also with -q: seq and side say \
-      where, models of which models, message why. A command of --exec is run for it, too, with \
-      STORECLI_GAP set. --fail-on-gap ends with 2 then; a slot is not moved beyond the gap.
-      Ctrl-C ends it with 130, SIGTERM with 143, after what is being told. Ends with 1 when the \
-      time is over before --count was reached, and about a second after the file is replaced, \
-      renamed or removed.
+      storecli watch Track --where 'plays > 10' --since 10m
+      storecli watch Track --sort -plays --coalesce
+      storecli watch Job --where "state == 'new'" --consumer worker --exec ./work
+      With the change journal on, each change names the program that made it; see storecli journal. \
+      A predicate is compared with each record before and after a change. A record that begins to \
+      meet it is an insert with entered true; a record that stops meeting it is a delete with left \
+      true. With --sort, or without a journal, watch follows the result of the query and prints \
+      indices in it. Lines with the same step arrived together: their indices are those before and \
+      after the whole step. Without a journal, a change that another program makes to a record that \
+      stays in the result is a gap.
+      --exec runs a shell command for each change and passes it one line of JSON on standard input. \
+      Status 0 means that the change is processed. After another status, watch --consumer ends with \
+      1 and passes the change again next time; without --consumer it continues, and exits with 1 \
+      when it ends.
+      --consumer stores your position in the file, so that the next run continues there. A consumer \
+      has one position for all models: changes that a run filters out are skipped for good. \
+      It receives whole transactions, so it may print more changes than --count. --since sets where \
+      a new consumer begins.
+      --coalesce prints one net change per record for each batch; --exec then runs once for each \
+      batch. On a terminal it shows the records of one model as a table that stays up to date.
+      Where changes may be missing, watch prints a line with op gap, also with -q: position and side \
+      say where, models says which models, message says why. --exec runs for it too, with \
+      STORECLI_GAP set. With --fail-on-gap, watch ends with 2 there and does not move the consumer \
+      past the gap.
+      Ctrl-C ends watch with 130 and SIGTERM with 143, after the current change is written. It ends \
+      with 1 when the time is over before --count changes arrived, and about a second after the file \
+      is replaced, renamed or removed.
       """)
 
   @Argument(help: "The model; all of them when none is named.")
   var model: String?
 
-  @Argument(help: "Which records; see storecli help predicates.")
-  var predicate: String?
+  @OptionGroup var predicate: PredicateArguments
 
   @Option(
     name: .customLong("model"), help: ArgumentHelp("Also this model.", valueName: "model"))
   var otherModels: [String] = []
-
-  @Option(
-    name: .customLong("where"),
-    help: ArgumentHelp("Which records, as the argument.", valueName: "predicate"))
-  var condition: String?
 
   @Option(
     parsing: .unconditional,
@@ -57,20 +54,21 @@ struct WatchCommand: LeafCommand {
   @Option(
     parsing: .unconditional,
     help: ArgumentHelp(
-      "Begin in the past: a position, a span such as 10m or a date.", valueName: "when"))
+      "Begin after this position, span such as 10m, or date.", valueName: "position"),
+    transform: JournalPlace.reading("--since"))
   var since: JournalPlace?
 
-  @Flag(help: "Begin with the records that are there.")
+  @Flag(help: "Print the present records first.")
   var snapshot = false
 
   @Option(
     help: ArgumentHelp(
-      "Go on where the consumer of this name ended; it is made when there is none.",
+      "Continue where the consumer of this name ended; creates it if it is new.",
       valueName: "name"))
-  var slot: String?
+  var consumer: String?
 
-  @Flag(help: "Tell what changes come to, not every step; on a terminal, as a table.")
-  var fold = false
+  @Flag(help: "Print one net change per record for each batch; on a terminal, a table.")
+  var coalesce = false
 
   @Option(
     help: ArgumentHelp("Run this shell command for each change.", valueName: "command"))
@@ -78,47 +76,42 @@ struct WatchCommand: LeafCommand {
 
   @Option(
     parsing: .unconditional,
-    help: ArgumentHelp("End after so many changes.", valueName: "count"))
+    help: ArgumentHelp("End after this number of changes.", valueName: "count"))
   var count: Int?
 
   @Option(
     help: ArgumentHelp(
-      "End after this time, such as 30s; after 0s when what is there was told.",
+      "End after this time, such as 30s; 0s prints what has happened so far.",
       valueName: "span"))
   var timeout: String?
 
-  @Flag(help: "End with 2 at the first place where changes may be missing.")
+  @Flag(help: "End with 2 at the first gap, where changes may be missing.")
   var failOnGap = false
 
-  @OptionGroup var options: GlobalOptions
+  @OptionGroup(title: "Common options") var options: GlobalOptions
 
   private var modelNames: [String] { (model.map { [$0] } ?? []) + otherModels }
-
-  private var chosenCondition: String? { predicate ?? condition }
 
   func validate() throws {
     guard count ?? 1 >= 1 else { throw ValidationError("--count takes 1 or more.") }
     guard timeout.map({ TimeText.span($0) != nil }) ?? true else {
       throw ValidationError("--timeout takes a number with s, m, h, d or w, such as 30s.")
     }
-    guard !snapshot || since == nil && slot == nil else {
-      throw ValidationError("--snapshot begins now; --since and --slot do not.")
+    guard !snapshot || since == nil && consumer == nil else {
+      throw ValidationError("--snapshot starts now; leave out --since and --consumer.")
     }
-    guard sort == nil || since == nil && slot == nil else {
-      throw ValidationError("An order is followed from now on only.")
+    guard sort == nil || since == nil && consumer == nil else {
+      throw ValidationError("--sort follows changes from now on; leave out --since and --consumer.")
     }
-    guard predicate == nil || condition == nil else {
-      throw ValidationError("The predicate stands as an argument or after --where.")
+    guard exec.map({ !$0.isEmpty }) ?? true, consumer.map({ !$0.isEmpty }) ?? true else {
+      throw ValidationError("--exec takes a command and --consumer a name.")
     }
-    guard exec.map({ !$0.isEmpty }) ?? true, slot.map({ !$0.isEmpty }) ?? true else {
-      throw ValidationError("--exec takes a command and --slot a name.")
-    }
-    guard chosenCondition == nil && sort == nil && options.fields == nil || modelNames.count == 1
+    guard predicate.text == nil && sort == nil && options.fields == nil || modelNames.count == 1
     else { throw ValidationError("A predicate, --sort and --fields need one model.") }
   }
 
   func run(_ context: CommandContext) throws -> ExitCode {
-    let ending = try isTable(context) ? show(context) : tell(context)
+    let ending = try isTable(context) ? showTable(context) : writeChanges(context)
     if ending.hasFailedOnGap { return .found }
     switch ending.waking {
     case nil: return ending.failureCount == 0 ? .ok : .failed
@@ -129,8 +122,7 @@ struct WatchCommand: LeafCommand {
     }
   }
 
-  /// Why watching ended, nil when there were as many changes as were asked for, and what it came
-  /// to.
+  /// Why watching ended, nil after `--count` changes, and what it printed.
   private struct Ending {
     let waking: Bell.Waking?
     let changeCount: Int
@@ -140,26 +132,26 @@ struct WatchCommand: LeafCommand {
   }
 
   /// Shows the records of the only model as a table.
-  private func show(_ context: CommandContext) throws -> Ending {
+  private func showTable(_ context: CommandContext) throws -> Ending {
     let watching = try watching(context)
     let model = watching.models[0]
     let table = LiveTable(
       of: watching.opened.store, watching.bell,
       columns: try FieldColumns(of: model, names: options.fieldNames))
     let ending = try table.follow(
-      try PredicateText(schema: model).query(where: chosenCondition, sort: sort),
+      try PredicateText(schema: model).query(where: predicate.text, sort: sort),
       countMax: count ?? .max, until: watching.deadline, on: context.console)
     return Ending(waking: ending.waking, changeCount: ending.changeCount)
   }
 
-  /// Writes what happens, change by change.
-  private func tell(_ context: CommandContext) throws -> Ending {
+  /// Writes each change when it happens.
+  private func writeChanges(_ context: CommandContext) throws -> Ending {
     let handler = exec.map {
       WatchOutput.Handler(
-        command: EventCommand(text: $0), takesAll: fold, isOwed: slot != nil)
+        command: EventCommand(text: $0), takesAll: coalesce, isOwed: consumer != nil)
     }
     var output = try WatchOutput(
-      context, countMax: count, splitsParts: slot == nil, handler: handler,
+      context, countMax: count, splitsParts: consumer == nil, handler: handler,
       gapPolicy: failOnGap ? .end : .goOn)
     let waking = try follow(try watching(context), to: &output)
     return Ending(
@@ -170,10 +162,10 @@ struct WatchCommand: LeafCommand {
   private func watching(_ context: CommandContext) throws -> Watching {
     Interruption.await()
     let bell = try Bell()
-    // A slot is kept in the file, so it is opened for writing later, with what an application
-    // declares. What is read until then must have the same models.
+    // A consumer is stored in the file, so the file is opened for writing later, with what an
+    // application declares. What is read until then must have the same models.
     let opened =
-      try slot == nil
+      try consumer == nil
       ? context.openForReading(onReplacement: bell.fail) : context.openToLook(at: modelNames)
     return Watching(
       opened: opened, models: try modelNames.map { try opened.model(named: $0) }, bell: bell,
@@ -182,10 +174,10 @@ struct WatchCommand: LeafCommand {
       }, context: context)
   }
 
-  /// What is watched, and until when.
+  /// What to watch, and until when.
   private struct Watching {
     let opened: OpenedStore
-    /// None for all.
+    /// Empty for all models.
     let models: [ModelSchema]
     let bell: Bell
     let deadline: ContinuousClock.Instant?
@@ -210,17 +202,17 @@ struct WatchCommand: LeafCommand {
     let store = watching.opened.store
     for model in watching.models { _ = try FieldColumns(of: model, names: options.fieldNames) }
     let queries = try watching.models.map {
-      try PredicateText(schema: $0).query(where: chosenCondition, sort: sort)
+      try PredicateText(schema: $0).query(where: predicate.text, sort: sort)
     }
     let details = try store.changeJournal.details()
     let filter = queries.first.flatMap { query in
       query.condition.flatMap { WatchFilter($0, schema: query.schema) }
     }
     if let reason = reasonAgainstJournal(watching, details, hasFilter: filter != nil) {
-      guard since == nil, slot == nil else {
+      guard since == nil, consumer == nil else {
         throw CommandError(
           .failed, code: StoreError.Code.journalGap.rawValue,
-          "\(reason), so there is no past to begin with.",
+          "\(reason), so watch cannot begin in the past.",
           hint: "storecli journal on"
             + watching.models.map { " \(Shell.quoted($0.name))" }.joined())
       }
@@ -233,32 +225,33 @@ struct WatchCommand: LeafCommand {
     }
     let selection = WatchSelection(
       models: watching.models.isEmpty ? nil : watching.models, filter: filter,
-      fields: options.fieldNames, isFolding: fold)
+      fields: options.fieldNames, isCoalescing: coalesce)
     return try followJournal(selection, queries, watching, details, &output)
   }
 
   /// Whether the result is shown as a table.
   private func isTable(_ context: CommandContext) -> Bool {
-    fold && exec == nil && !failOnGap && slot == nil && since == nil && modelNames.count == 1
+    coalesce && exec == nil && !failOnGap && consumer == nil && since == nil
+      && modelNames.count == 1
       && context.console.dataTerminal.isInteractive && [nil, .table].contains(options.format)
   }
 
-  /// Why the journal does not tell what is asked for; nil when it does.
+  /// Why the journal cannot serve this command; nil if it can.
   private func reasonAgainstJournal(
     _ watching: Watching, _ details: [String: JournalDetail], hasFilter: Bool
   ) -> String? {
-    if sort != nil { return "An order is followed from now on" }
-    if details.isEmpty { return "The journal does not enter anything" }
+    if sort != nil { return "--sort follows changes from now on" }
+    if details.isEmpty { return "The change journal is off" }
     for model in watching.models {
       guard let detail = details[model.name] else {
-        return "The journal does not enter \(model.name)"
+        return "The change journal does not record \(model.name)"
       }
-      guard detail == .full || chosenCondition == nil && options.fields == nil && !snapshot else {
-        return "The journal enters only the keys of \(model.name)"
+      guard detail == .full || predicate.text == nil && options.fields == nil && !snapshot else {
+        return "The change journal records only the keys of \(model.name)"
       }
     }
-    guard hasFilter || chosenCondition == nil else {
-      return "Only SQLite itself can hold a record against this predicate"
+    guard hasFilter || predicate.text == nil else {
+      return "Only SQLite can evaluate this predicate"
     }
     return nil
   }
@@ -277,7 +270,7 @@ struct WatchCommand: LeafCommand {
         deadline: watching.deadline, drains: timeout.flatMap(TimeText.span) == 0,
         context: watching.context)
     }
-    guard let slot else {
+    guard let consumer else {
       if snapshot {
         let present =
           try queries.isEmpty
@@ -285,23 +278,24 @@ struct WatchCommand: LeafCommand {
         try output.write(try stored(present, in: store, at: start))
         try output.flush()
       }
-      try watching.sayStart("seq \(start)")
+      try watching.sayStart("position \(start)")
       var follower = watch(store)
       return try follower.follow(after: start, to: &output)
     }
-    if since != nil, try store.consumers().contains(where: { $0.name == slot }) {
-      try watching.context.console.say("the slot \(slot) goes on where it ended, not at --since")
+    if since != nil, try store.consumers().contains(where: { $0.name == consumer }) {
+      try watching.context.console.say(
+        "the consumer \(consumer) continues where it ended; --since is for new consumers")
     }
     store.close()
     let writable = try watching.context.openToFollow(onReplacement: watching.bell.fail).store
-    let consumer = try writable.consumer(slot, startingAt: .position(start))
-    try watching.sayStart("seq \(try consumer.status().position), slot \(slot)")
+    let reader = try writable.consumer(consumer, startingAt: .position(start))
+    try watching.sayStart("position \(try reader.status().position), consumer \(consumer)")
     var follower = watch(writable)
-    return try follower.follow(consumer, to: &output)
+    return try follower.follow(reader, to: &output)
   }
 
-  /// The records at the position from which the journal is followed, so that nothing is missing or
-  /// told twice.
+  /// The records at the position where watching begins, so that no change is missing or printed
+  /// twice.
   private func stored(
     _ queries: [StoreQuery<DynamicRecord>], in store: Store, at position: JournalPosition
   ) throws -> [WatchedChange] {
@@ -315,7 +309,7 @@ struct WatchCommand: LeafCommand {
           operation: .insert, model: query.schema.name, key: record.key, fields: fields,
           origin: .user, schema: query.schema)
         return WatchedChange(
-          change: change, isSnapshot: true, passage: chosenCondition.map { _ in .within },
+          change: change, isSnapshot: true, passage: predicate.text.map { _ in .within },
           time: now
         ).narrowed(to: options.fieldNames)
       }
@@ -327,8 +321,8 @@ struct WatchCommand: LeafCommand {
   ) throws -> Bell.Waking? {
     let followed = try queries.isEmpty ? readable(watching) : queries
     let watch = LiveWatch(
-      of: watching.opened.store, watching.bell, isFolding: fold, fields: options.fieldNames,
-      tellsPlaces: chosenCondition != nil || sort != nil)
+      of: watching.opened.store, watching.bell, isCoalescing: coalesce, fields: options.fieldNames,
+      includesIndices: predicate.text != nil || sort != nil)
     return try watch.follow(
       followed, snapshot: snapshot, until: watching.deadline, to: &output
     ) {
@@ -336,14 +330,14 @@ struct WatchCommand: LeafCommand {
     }
   }
 
-  /// Every model that has a key and can be read here. Says which ones cannot.
+  /// Every model that has a key and can be read. Prints which models cannot.
   private func readable(_ watching: Watching) throws -> [StoreQuery<DynamicRecord>] {
     let store = watching.opened.store
     var unread = UnreadModels()
     let models = try store.schema.models.filter { !$0.key.isEmpty }.filter { model in
       let isReadable: Void? = try unread.attempt(model.name) {
         try store.read { reads in
-          // By key, too: changes are read so.
+          // Changes are also read by key.
           guard let record = try reads.fetchFirst(StoreQuery<DynamicRecord>(model)) else { return }
           _ = try reads.find(model, key: record.key)
         }

@@ -1,35 +1,36 @@
 import ModelStore
 
-/// Adds one of the things that the file keeps under names: a rule, a binding.
+/// Adds a rule or a binding, which the file stores under a name.
 struct CatalogAddition {
-  /// What it is.
+  /// What it is called in messages.
   let noun: String
   /// The command whose subcommands add, list and drop them.
   let command: String
 
   static let binding = Self(noun: "binding", command: "bindings")
-  static let rule = Self(noun: "rule", command: "validators")
+  static let rule = Self(noun: "rule", command: "rules")
 
-  /// Names are unique in a store, so another one of that name would be lost.
+  /// The error for a name that exists, since names are unique in a store.
   ///
-  /// - Parameter description: Of the other one.
+  /// - Parameter description: Describes the existing rule or binding.
   func isTaken(_ name: String, by description: String, model: String) -> CommandError {
     CommandError.usage(
-      "There is a \(noun) \(name) already: \(description).",
-      hint: "give this one another --name, or "
+      "The \(noun) \(name) exists already: \(description).",
+      hint: "choose another --name, or "
         + "\(Program.name) \(command) drop \(Shell.quoted(name))",
       model: model)
   }
 
-  /// A refusal of what cannot be kept: all that is said of it comes from the words of the command.
+  /// The error for a rule or binding that the file cannot hold; the words of the command describe
+  /// it.
   func refused(_ error: StoreError, model: String?, field: String? = nil) -> CommandError {
     CommandError.usage(
       error.message, hint: "storecli \(command) add --help", model: model, field: field)
   }
 
-  /// Says what was done, or with `--dry-run` that it was not.
+  /// Prints what was done, or with `--dry-run` that it was not.
   ///
-  /// - Parameter consequence: What it means for records; nil for nothing.
+  /// - Parameter consequence: The effect on records; nil for none.
   func say(
     _ verb: String, _ sentence: String, consequence: String?, _ context: CommandContext
   ) throws {

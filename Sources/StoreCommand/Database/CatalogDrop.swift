@@ -1,19 +1,18 @@
 import ModelStore
 
-/// Drops one of the things that the file keeps under names: a rule, a consumer.
+/// Drops a rule or a consumer, which the file stores under a name.
 struct CatalogDrop {
-  /// What it is.
+  /// What it is called in messages.
   let noun: String
-  /// The error when there is none of the name.
+  /// The error if the name is unknown.
   let code: StoreError.Code
   /// The command that lists them.
   let list: String
   let names: (Store) throws -> [String]
   let drop: (Store) throws -> Void
 
-  /// - Parameter check: Refuses names of what is not among ``names`` and cannot be dropped.
-  /// - Throws: ``CommandError`` with near misses when there is none called `name`; then the file is
-  ///   as it was.
+  /// - Parameter check: Refuses names that are not in ``names`` and cannot be dropped.
+  /// - Throws: ``CommandError`` with near misses if `name` is unknown; the file is then unchanged.
   func run(
     _ name: String, _ context: CommandContext, check: (Store) throws -> Void = { _ in }
   ) throws {

@@ -1,15 +1,15 @@
 import RecordFormats
 
 /// A configuration file of lines `key = "value"`, a small part of TOML: comments, bare and quoted
-/// keys, basic and literal strings. Other kinds of values and the contents of tables are passed
-/// over until they are asked for, so that a file may hold more than this program knows.
+/// keys, basic and literal strings. Other values and the contents of tables are ignored until they
+/// are requested, so that a file may hold more than this program knows.
 struct ConfigurationFile {
   /// The longest file that is read, in bytes.
   static let maxByteCount = 64 * 1024
 
   private let name: String
   private var values: [String: String] = [:]
-  /// Where keys have values that are no strings.
+  /// The lines of keys whose values are not strings.
   private var otherLines: [String: Int] = [:]
 
   /// Reads the file at `path`; nil when there is none.
@@ -56,7 +56,7 @@ struct ConfigurationFile {
       guard let value = Self.string(written, quote: quote) else {
         throw CommandError(
           .failed, code: "configuration",
-          "\(name), line \(number): the value of \(key) is no string on one line.")
+          "\(name), line \(number): the value of \(key) is not a string on one line.")
       }
       values[key] = value
     }
@@ -64,12 +64,12 @@ struct ConfigurationFile {
 
   /// The string called `key` outside all tables; nil when there is none.
   ///
-  /// - Throws: ``CommandError`` naming the line when its value is no string.
+  /// - Throws: ``CommandError`` naming the line if its value is not a string.
   func string(named key: String) throws -> String? {
     if let line = otherLines[key] {
       throw CommandError(
         .failed, code: "configuration",
-        "\(name), line \(line): the value of \(key) must stand in quotes, as in \(key) = \"…\".")
+        "\(name), line \(line): the value of \(key) needs quotes, as in \(key) = \"…\".")
     }
     return values[key]
   }

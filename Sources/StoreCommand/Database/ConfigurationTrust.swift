@@ -35,7 +35,7 @@ struct ConfigurationTrust {
       return .fileWriters(writers)
     }
     guard trusted.contains(directory.user) else { return .directoryOwner(directory.user) }
-    // In a sticky directory nobody else replaces a file of the user or of root.
+    // In a sticky directory, other users cannot replace a file of the user or of root.
     if !directory.isSticky,
       let writers = directory.otherWriters(besides: trusted, in: membership)
     {

@@ -11,7 +11,7 @@ import RecordFormats
 
 /// Where the database is, and which source named it. It opens configuration files only.
 struct DatabaseLocation: Hashable, Sendable {
-  /// Who named the database.
+  /// What named the database.
   enum Source: Hashable, Sendable {
     case option
     /// The application whose command line this is.
@@ -80,7 +80,7 @@ struct DatabaseLocation: Hashable, Sendable {
     self.sharing = sharing
   }
 
-  /// The database that a configuration file names; nil when there is no file or it names none.
+  /// The database that a configuration file names; nil without a file or a name in it.
   private init?(configuration file: String, in directory: String, source: Source) throws {
     guard let configuration = try ConfigurationFile(path: file),
       let path = try configuration.string(named: "db")
@@ -95,7 +95,7 @@ struct DatabaseLocation: Hashable, Sendable {
     self.init(path: Self.path(path, from: directory), source: source, sharing: sharing)
   }
 
-  /// Where the path came from, to follow it: `./app.store via -d`.
+  /// Where the path came from, printed after it: `./app.store via -d`.
   var sourceText: String {
     switch source {
     case .option: "-d"
@@ -114,13 +114,13 @@ struct DatabaseLocation: Hashable, Sendable {
     return [path] + ["", "-wal", "-shm", "-journal", "-reserve"].map { file + $0 }
   }
 
-  /// Whether something is there, whatever it is.
+  /// Whether any file exists there.
   var exists: Bool {
     var status = stat()
     return lstat(path, &status) == 0 || errno != ENOENT && errno != ENOTDIR
   }
 
-  /// The error for a path where nothing is, with the files that may have been meant.
+  /// The error for a path without a file, with near misses.
   var missing: CommandError {
     let (directory, name) = Self.split(path)
     let files = Self.databases(in: directory)

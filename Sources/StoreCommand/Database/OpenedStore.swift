@@ -5,7 +5,7 @@ import RecordFormats
 struct OpenedStore {
   let store: Store
   let location: DatabaseLocation
-  /// Where the command reads its inputs; the files of this store are none.
+  /// Where the command reads its inputs, which must not be files of this store.
   let inputs: InputFiles
 
   /// The model called `name`.
@@ -30,7 +30,7 @@ struct OpenedStore {
     if models.isEmpty, declared.isEmpty {
       throw CommandError(
         .notFound, code: "unknownModel",
-        "The database has no models yet, so there is no model \(name).",
+        "The database has no models yet, so it has no \(name).",
         hint: "storecli adopt -d \(database)", model: name)
     }
     let near = NearMiss.suggestions(for: name, among: models.map(\.name) + declared)
@@ -62,7 +62,7 @@ struct OpenedStore {
   /// What a transaction of `body` changes; a preview is rolled back.
   ///
   /// - Throws: What `body` throws. A value that does not fit is otherwise about what is stored,
-  ///   which the store reads to tell the changes: a failure of the file.
+  ///   which the store reads to find the changes: a failure of the file.
   func changes(
     mode: WriteMode, _ body: (borrowing WriteTransaction) throws -> Void
   ) throws -> ChangeSet {
@@ -83,7 +83,7 @@ struct OpenedStore {
     }
   }
 
-  /// Runs `body` as a transaction whose changes nobody is told; a preview is rolled back.
+  /// Runs `body` as a transaction without returning its changes; a preview is rolled back.
   func write(mode: WriteMode, _ body: (borrowing WriteTransaction) throws -> Void) throws {
     struct Stop: Error {}
     do {
@@ -98,8 +98,8 @@ struct OpenedStore {
 
   /// The model called `name`, for writing.
   ///
-  /// - Throws: As ``model(named:)``; and where rules in Swift exist for it that only the program
-  ///   that declared them can check, unless `options` skips those.
+  /// - Throws: As ``model(named:)``; and for a model with validators in Swift, which only the
+  ///   program that declares them can run, unless `options` skips these.
   func writableModel(named name: String, _ options: WriteOptions) throws -> ModelSchema {
     let model = try model(named: name)
     guard !options.skipCodeValidators else { return model }
@@ -108,7 +108,7 @@ struct OpenedStore {
     guard validators.isEmpty else {
       throw CommandError(
         .rejected, code: "codeValidators",
-        "\(name) has rules in Swift that only its own program can check: "
+        "\(name) has validators in Swift that only its own program can run: "
           + "\(validators.joined(separator: ", ")).",
         hint: "write through that program, or add --skip-code-validators", model: name)
     }

@@ -1,7 +1,7 @@
 import ModelStore
 import Synchronization
 
-/// The warnings of a store while it opens. Later errors are handed on at once.
+/// The warnings of a store while it opens. Later errors are passed on at once.
 final class OpeningWarnings: Sendable {
   /// nil once the store is open.
   private let warnings = Mutex<[StoreError]?>([])
@@ -12,7 +12,7 @@ final class OpeningWarnings: Sendable {
     self.handOn = handOn
   }
 
-  /// Takes an error that no caller of the store receives.
+  /// Takes an error that the store reports outside a call.
   @Sendable func receive(_ error: StoreError) {
     let isOpening = warnings.withLock { warnings in
       warnings?.append(error)

@@ -1,8 +1,8 @@
 import ModelStore
 
 extension Store {
-  /// Refuses to go on with models that another program has changed since, such as by a new type of
-  /// a field. Cheap: it reads nothing of the file.
+  /// Throws if another program has changed one of the models meanwhile, for example the type of a
+  /// field. Cheap: it reads nothing from the file.
   ///
   /// - Throws: ``CommandError`` that names the first of them.
   func checkUnchanged(_ models: [ModelSchema]) throws(CommandError) {

@@ -11,7 +11,7 @@ struct UnreadModels {
   /// Runs `body`, which is about the model called `name`.
   ///
   /// - Returns: What `body` returns; nil when the model cannot be read, which is noted.
-  /// - Throws: What `body` throws of anything else, such as a lock or the disk.
+  /// - Throws: Other errors of `body`, such as a lock or a full disk.
   mutating func attempt<Result>(_ name: String, _ body: () throws -> Result) throws -> Result? {
     do {
       return try body()
@@ -45,15 +45,15 @@ struct UnreadModels {
     errors.append(error)
   }
 
-  /// What keeps a command from one model and may not concern another.
+  /// Errors that concern one model and not necessarily the others.
   private static let codes: Set<StoreError.Code> = [
     .unsupportedSchema, .schemaMismatch, .outdatedModel, .invalidQuery, .invalidValue, .newerFormat,
     .corrupt,
   ]
 
-  /// Says which models were left out and why, and returns how the command ends.
+  /// Prints which models were left out and why, and returns the exit status.
   ///
-  /// - Parameter code: How it ends when all were read.
+  /// - Parameter code: The exit status if all were read.
   func report(to context: CommandContext, otherwise code: ExitCode) throws -> ExitCode {
     for error in errors {
       context.notices.leaveOut(error.code)

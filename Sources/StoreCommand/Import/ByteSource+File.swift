@@ -28,8 +28,8 @@ extension ByteSource {
     }
   }
 
-  /// The same bytes, all of them read now and kept in a file without a name in `directory`, so that
-  /// nobody is waited for later.
+  /// The same bytes, all of them read now into an unnamed file in `directory`, so that later reads
+  /// do not block.
   ///
   /// - Throws: ``InputError``, also where the file finds no space.
   func spooled(in directory: String) throws(InputError) -> ByteSource {
@@ -45,7 +45,7 @@ extension ByteSource {
         try sink.append { output throws(OutputError) in output += chunk }
       } catch {
         guard case .unwritable(let system) = error else {
-          preconditionFailure("Bytes met \(error) on their way to a file.")
+          preconditionFailure("Copying bytes to a file failed with \(error).")
         }
         throw InputError(.unkept(in: directory, system), at: .start)
       }
@@ -58,8 +58,8 @@ extension ByteSource {
     }
   }
 
-  /// Waits until reading would not block. Ctrl-C may come between asking for it and waiting, when
-  /// nothing ends the wait; so it is asked for ten times a second.
+  /// Waits until reading would not block. Ctrl-C may arrive between the check and the wait, and
+  /// then nothing ends the wait; so the check is repeated ten times a second.
   private static func waitForInput(on descriptor: Int32) throws(InputError) {
     while true {
       if Interruption.isRequested { throw InputError(.interrupted, at: .start) }

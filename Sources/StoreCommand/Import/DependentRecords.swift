@@ -6,7 +6,7 @@ import ModelStore
 /// It follows references of one field to values that are equal byte for byte. SQLite itself finds
 /// all others, such as references of several fields, one link of a chain in each round.
 struct DependentRecords {
-  /// Where a record stands.
+  /// The place of a record in the input.
   struct Place: Hashable {
     let model: String
     let key: [SQLValue]
@@ -22,7 +22,7 @@ struct DependentRecords {
     let target: String
   }
 
-  /// A value by which records refer to another one.
+  /// A value by which other records refer to a record.
   private struct Target: Hashable {
     let model: String
     let field: Int

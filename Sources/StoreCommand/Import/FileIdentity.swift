@@ -18,8 +18,8 @@ struct FileIdentity: Hashable, Sendable {
     number = UInt64(truncatingIfNeeded: status.st_ino)
   }
 
-  /// Whether `path` leads to one of the files at `others`, under whatever name, or would make one
-  /// of those that do not exist.
+  /// Whether `path` leads to one of the files at `others`, also under another name, or would create
+  /// one of those that do not exist.
   static func isSame(_ path: String, asAnyOf others: [String]) -> Bool {
     guard let identity = FileIdentity(of: path) else {
       let place = Place(of: path)

@@ -1,6 +1,6 @@
 import ModelStore
 
-/// What became of the records of an import so far.
+/// The counts of an import so far.
 struct ImportTally {
   var inserted = 0
   var updated = 0
@@ -45,7 +45,7 @@ struct ImportTally {
     return parts.joined(separator: "  ")
   }
 
-  /// The reasons that are told, and how many are not.
+  /// The reasons that are printed, and how many are not.
   var reasonLines: [String] {
     let shown = reasons.map { "  \($0)" }
     let rest = rejected - reasons.count

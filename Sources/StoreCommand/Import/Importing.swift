@@ -17,7 +17,7 @@ struct Importing {
     let schema: ModelSchema
   }
 
-  /// How to go about it.
+  /// The options of the import.
   struct Plan {
     var isUpsert: Bool
     var stopsAtError: Bool
@@ -30,19 +30,19 @@ struct Importing {
     var isOneTransaction: Bool { batchCount == nil || isDryRun }
   }
 
-  /// Rolls a transaction back without anything having gone wrong.
+  /// Rolls back a transaction that did not fail.
   private enum Stop: Error {
     case dryRun
     case interrupted
   }
 
-  /// The next record of the input, or why it is none.
+  /// The next record of the input, or why it cannot be imported.
   struct Item {
     var content: Result<InputRecord, any Error>
     /// The place of its source among all.
     var source: Int
     var line: Int
-    /// As it stands in the input, where rejects are collected.
+    /// The record as it is in the input, if rejects are collected.
     var bytes: [UInt8]
   }
 
@@ -57,7 +57,7 @@ struct Importing {
   private var transactionCount = 0
   /// The place of the source that is being read.
   private var current = 0
-  /// What waits for the records that it refers to.
+  /// The records that wait for the records they refer to.
   private var waiting = WaitingRecords()
   /// How fields can take values that their declared types refuse, for each such field.
   private var typeCommands: [String] = []
@@ -89,7 +89,7 @@ struct Importing {
       progress.clear()
       let code = (error as? StoreError)?.code
       let isUnknown = code == .outcomeUnknown
-      // Its rejects are kept with it: whichever way it went, they are not in the store.
+      // Keep the rejects of this transaction: they are not in the store, committed or not.
       if isUnknown { committed.takeRejects(of: tally) }
       var error = CommandError(error)
       error.details.append(
@@ -136,13 +136,13 @@ struct Importing {
         + "\(Grouped.text(transactionCount, "earlier batch", "earlier batches")) stay written"
   }
 
-  /// What became of earlier batches when the file was replaced.
+  /// Where the earlier batches are after the file was replaced.
   private var whatIsLost: String {
     committed.written == 0
       ? "nothing was written"
       : "\(Grouped.text(committed.written, "record")) of "
         + "\(Grouped.text(transactionCount, "earlier batch", "earlier batches")) "
-        + "went to the earlier file, not to the one that is there now"
+        + "went to the earlier file, not to the present one"
   }
 
   private var whatMayBeCommitted: String {
@@ -196,7 +196,7 @@ struct Importing {
     return items
   }
 
-  /// The next record of the input, fit or not; nil at the end.
+  /// The next record of the input, valid or not; nil at the end.
   private mutating func read() throws -> Item? {
     if Interruption.isRequested { throw Stop.interrupted }
     while !isAtEnd {
@@ -225,7 +225,7 @@ struct Importing {
     if Interruption.isRequested { throw Stop.interrupted }
     do {
       if plan.isUpsert, waiting.count > 0 {
-        // It may have the key of one that waits, and the later record has to come out.
+        // It may have the key of a waiting record, and the later record wins.
         waiting.add(item)
       } else {
         _ = try write(try item.content.get(), item.source, transaction)
@@ -256,7 +256,7 @@ struct Importing {
     try rejects?.write(item.bytes)
   }
 
-  /// Writes the records that wait, all that can be, and rejects the others.
+  /// Writes as many of the waiting records as possible, and rejects the others.
   private mutating func takeWaiting(_ transaction: borrowing WriteTransaction) throws {
     while waiting.count > 0 {
       let before = tally
@@ -272,7 +272,7 @@ struct Importing {
       tally = before
       for (item, error) in refused { try refuse(item, error) }
     }
-    // Where nothing is left out, COMMIT would refuse; here a dry run finds it, too.
+    // COMMIT would refuse these references; the check here also serves a dry run.
     try transaction.checkReferences()
   }
 
@@ -320,7 +320,7 @@ struct Importing {
     return after
   }
 
-  /// Whether the record can be left out and the import go on.
+  /// Whether the import can continue without the record.
   private func isRejectable(_ error: any Error) -> Bool {
     guard !plan.stopsAtError else { return false }
     return switch error {

@@ -1,7 +1,7 @@
 import RecordFormats
 
-/// Where a command reads what it is given: files, and standard input for `-`. It never opens the
-/// store's own files.
+/// The inputs of a command: files, and standard input for `-`. The store's own files are never
+/// opened.
 struct InputFiles: Sendable {
   let surroundings: Surroundings
   /// The store's database and the files beside it. They are refused without being opened: closing
@@ -16,7 +16,7 @@ struct InputFiles: Sendable {
     path == "-" ? surroundings.input : try ByteSource(path: path, refusing: refusedPaths)
   }
 
-  /// The bytes at `path`, all of them read now where reading may wait for somebody else.
+  /// The bytes at `path`, all of them read now if reading may block, as from a pipe.
   ///
   /// - Throws: As ``source(_:)``, and where they could not be kept.
   func readAhead(_ path: String) throws(InputError) -> ByteSource {

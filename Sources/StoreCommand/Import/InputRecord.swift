@@ -3,12 +3,12 @@ import RecordFormats
 
 /// One record of an input.
 struct InputRecord {
-  /// What is to be written, by field.
+  /// The values to write, by field.
   var values: [String: SQLValue] = [:]
-  /// What the input says of fields that the database computes: an export holds them, too.
+  /// The input's values of computed fields, which an export also contains.
   var computed: [ComputedValue] = []
 
-  /// Compares what the input says of computed fields with what the database computed.
+  /// Compares the input's values of computed fields with the stored values.
   ///
   /// - Throws: ``StoreError`` with code `invalidValue` for the first that differs.
   func checkComputed(_ stored: DynamicRecord) throws {
@@ -26,9 +26,9 @@ struct InputRecord {
   }
 }
 
-/// What an input says of a field that the database computes.
+/// The input's value of a computed field.
 struct ComputedValue: CustomStringConvertible {
-  /// The value as it stands in the input.
+  /// The value as it is written in the input.
   enum Form {
     case cell(String)
     case null
@@ -38,7 +38,7 @@ struct ComputedValue: CustomStringConvertible {
   let field: FieldSchema
   let form: Form
 
-  /// Whether an export of `stored` says the same, or the input means the same value.
+  /// Whether an export of `stored` looks the same, or the input means the same value.
   func agrees(with stored: SQLValue) -> Bool {
     do {
       switch form {

@@ -5,7 +5,7 @@ import RecordFormats
 /// The records of a CSV, TSV, NDJSON or JSON input as values of one model, one at a time, strictly:
 /// an unknown name, a value of the wrong kind and a broken line are errors, never guesses.
 final class RecordInput {
-  /// How to read it.
+  /// The options of reading.
   struct Options {
     /// nil: by the file's name, otherwise by its first line.
     var format: InputFormat?
@@ -13,18 +13,18 @@ final class RecordInput {
     var delimiter: UInt8?
     /// Fields by the names they have in the input.
     var fieldNames: [String: String] = [:]
-    /// Whether names that are no field are passed over.
+    /// Whether unknown names are ignored.
     var ignoresExtra = false
     /// Whether an input that may keep its reader waiting, such as a pipe, is read to its end first.
     var readsAhead = false
-    /// The CSV cell that means null, besides an empty one without quotes.
+    /// The CSV cell that means null, in addition to an empty cell without quotes.
     var nullText: String?
     /// Whether CSV and TSV texts have the mark of ``FormulaText``.
     var formulas = OutputFormat.Options.Formulas.asStored
   }
 
   let format: InputFormat
-  /// The first line of a CSV or TSV input as it stands there, without its line end.
+  /// The first line of a CSV or TSV input, unchanged, without its line end.
   private(set) var headerBytes: [UInt8] = []
   private var header: [String] = []
   private let path: String
@@ -32,7 +32,7 @@ final class RecordInput {
   private let options: Options
   private var csv: CSVReader?
   private var json: JSONRecordReader?
-  /// The field of each CSV column; nil where one is passed over.
+  /// The field of each CSV column; nil for an ignored column.
   private var csvFields: [FieldSchema?] = []
 
   /// Opens the input and reads the head of it.
@@ -46,7 +46,8 @@ final class RecordInput {
     do {
       let bytes = try options.readsAhead ? inputs.readAhead(path) : inputs.source(path)
       let source = SniffedSource(try bytes.inUTF8())
-      // What ends in .json may be one text or lines, and is JSON even where nothing shows it.
+      // A file named .json may hold one text or lines, and is JSON even if its content does not
+      // show it.
       let fallback = path.lowercased().hasSuffix(".json") ? InputFormat.json : .csv
       format =
         try options.format ?? Self.format(ofName: path) ?? source.sniff(otherwise: fallback)
@@ -86,17 +87,16 @@ final class RecordInput {
   /// Where the current record begins.
   var position: InputPosition { csv?.position ?? json?.position ?? .start }
 
-  /// The current record as it stands in the input; for JSON on one line, without white space
-  /// around it.
+  /// The current record, unchanged; JSON is put on one line, without surrounding white space.
   var recordBytes: [UInt8] {
     if let csv { return csv.recordBytes }
-    // A line end in JSON stands between tokens, where a space does as well.
+    // A line end in JSON is between tokens, where a space means the same.
     var bytes = (json?.recordBytes ?? []).map { $0 == 0x0A || $0 == 0x0D ? 0x20 : $0 }
     while bytes.last == 0x20 { bytes.removeLast() }
     return bytes
   }
 
-  /// Refuses options that would do nothing.
+  /// Refuses options without effect for the format.
   private static func check(_ options: Options, for format: InputFormat) throws(CommandError) {
     guard options.delimiter == nil || format == .csv else {
       throw CommandError.usage(
@@ -113,7 +113,7 @@ final class RecordInput {
     }
   }
 
-  /// What a record by itself can be refused for.
+  /// The errors for which a single record can be refused.
   static let refusals: Set<StoreError.Code> = [.rejected, .invalidValue, .unknownField]
 
   /// The error that ends the reading or writing of this input at the record on `line`, saying
@@ -148,7 +148,7 @@ final class RecordInput {
     return "adopt --type \(Shell.quoted("\(schema.name).\(name)=any"))"
   }
 
-  /// What the name promises.
+  /// The format that the file name says.
   private static func format(ofName path: String) -> InputFormat? {
     let names: [(suffix: String, format: InputFormat)] = [
       (".csv", .csv), (".tsv", .tsv), (".ndjson", .ndjson), (".jsonl", .ndjson),
@@ -156,7 +156,7 @@ final class RecordInput {
     return names.first { path.lowercased().hasSuffix($0.suffix) }?.format
   }
 
-  /// The field that the input calls `name`; nil when it is to be passed over.
+  /// The field that the input calls `name`; nil if it is ignored.
   ///
   /// - Throws: ``StoreError`` with code `unknownField`.
   private func field(named name: String) throws(StoreError) -> FieldSchema? {
@@ -166,7 +166,7 @@ final class RecordInput {
       let near = NearMiss.suggestions(for: fieldName, among: schema.fields.map(\.name))
       throw StoreError(
         .unknownField,
-        "The input names \(fieldName), which is no field of \(schema.name)"
+        "The input names \(fieldName), but \(schema.name) has no such field"
           + CommandError.meant(near), model: schema.name, field: fieldName)
     }
     return field.generated != nil && options.ignoresExtra ? nil : field
@@ -191,12 +191,12 @@ final class RecordInput {
     return Self.hint(forUnknown: name)
   }
 
-  /// What to do about a name that is no field.
+  /// The hint for an unknown name.
   static func hint(forUnknown name: String) -> String {
     "add --map \(Shell.quoted(name))=FIELD or --ignore-extra"
   }
 
-  /// Refuses a mapping to what is no field, and one from a column that the input does not have.
+  /// Refuses a mapping to an unknown field, or from a column that the input does not have.
   private func checkMapping() throws {
     for (name, fieldName) in options.fieldNames.sorted(by: { $0.key < $1.key }) {
       _ = try schema.requiredField(named: fieldName)
@@ -212,7 +212,7 @@ final class RecordInput {
     var seen: Set<String> = []
     for field in csvFields.compactMap(\.self) where !seen.insert(field.name).inserted {
       throw CommandError.usage(
-        "Two columns of the input are \(field.name).", model: schema.name, field: field.name)
+        "Two columns of the input map to \(field.name).", model: schema.name, field: field.name)
     }
   }
 
@@ -222,7 +222,7 @@ final class RecordInput {
     for (index, field) in csvFields.enumerated() {
       guard let csv, let field else { continue }
       if format == .csv, csv.isMissing(at: index) {
-        // Of a computed field, an empty cell says nothing.
+        // An empty cell of a computed field has no value to compare.
         if field.isOptional, field.generated == nil { record.values[field.name] = .null }
         continue
       }
@@ -277,7 +277,7 @@ final class RecordInput {
       }
       guard record.values[field.name] == nil else {
         throw StoreError(
-          .invalidValue, "Two members of the object are \(field.name).", model: schema.name,
+          .invalidValue, "Two members of the object map to \(field.name).", model: schema.name,
           field: field.name)
       }
       record.values[field.name] = try member.value.stored(in: field)

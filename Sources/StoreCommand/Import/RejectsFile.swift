@@ -1,13 +1,13 @@
 import RecordFormats
 
-/// The file that takes the records an import left out, as they stood in the input, so that they can
-/// be put right and imported again. It is made when the first one comes.
+/// The file of the records that an import left out, as they were in the input, so that they can be
+/// corrected and imported again. The first rejected record creates it.
 final class RejectsFile {
   let path: String
   private let headerBytes: [UInt8]
   private let refusedPaths: [String]
   private var file: OutputFile?
-  /// How much of the file belongs to records that the store has decided about for good.
+  /// How many bytes of the file belong to transactions that have ended.
   private var keptByteCount = 0
 
   init(path: String, headerBytes: [UInt8], refusing paths: [String]) {
@@ -36,12 +36,12 @@ final class RejectsFile {
     try Self.append(record, to: file)
   }
 
-  /// Keeps what was added so far, whatever becomes of the rest of the import.
+  /// Keeps the records added so far, even if the rest of the import fails.
   func keep() throws {
     if let file { keptByteCount = try file.byteCount }
   }
 
-  /// Takes back what was added after the last ``keep()``: the records before are for another run.
+  /// Removes what was added after the last ``keep()``: another run will read those records again.
   func forgetUnkept() throws {
     guard let file else { return }
     guard keptByteCount > 0 else {

@@ -9,7 +9,7 @@ struct WaitingRecords {
 
   var count: Int { items.count }
 
-  /// Whether a record that was refused for `error` can be written once others are there.
+  /// Whether a record that was refused with `error` can be written after others.
   static func mayWait(_ error: any Error) -> Bool {
     guard let error = error as? StoreError, error.code == .rejected else { return false }
     return !error.violations.isEmpty && error.violations.allSatisfy { $0.kind == .reference }
@@ -30,7 +30,7 @@ struct WaitingRecords {
     }
   }
 
-  /// Some records cannot be written; nothing of the others is kept.
+  /// Some records cannot be written, so the others are rolled back too.
   private struct Refused: Error {
     /// By the places of the records in the input. First come the records that are refused by
     /// themselves; each later layer refers to the ones before it.
@@ -64,8 +64,8 @@ struct WaitingRecords {
     }
   }
 
-  /// A rule that demands a reference is not deferred, so what it refuses is tried again for as long
-  /// as that helps.
+  /// A rule about a reference is not deferred, so the records that it refuses are tried again until
+  /// no more of them succeed.
   ///
   /// - Returns: What was written, by the places of the records.
   private func writeAll(
@@ -114,7 +114,7 @@ struct WaitingRecords {
         guard let own = broken[BrokenPlace(model: place.model, key: place.key)] else { continue }
         errors[index] = refusal(own, place)
       }
-      // Others may be broken that an import does not write.
+      // References of records outside the import may be broken too.
       guard !errors.isEmpty else { throw error }
       let remedy = error.violations.first?.remedy
       let indices = Dictionary(grouping: written.keys) { written[$0]?.place }
@@ -153,7 +153,7 @@ struct WaitingRecords {
 }
 
 extension Violation {
-  /// What the library says of a reference to no record.
+  /// The library's message for a reference to a missing record.
   fileprivate init(missingFor link: DependentRecords.Link, remedy: String?) {
     self.init(
       kind: .reference, model: link.place.model, key: link.place.key, fields: [link.field],

@@ -20,8 +20,8 @@ extension ByteSink {
     _ bytes: UnsafeRawBufferPointer, to descriptor: Int32
   ) throws(OutputError) -> Int {
     while true {
-      // One who does not read must not keep a command that is asked to end. A pipe that has room
-      // takes so many bytes without waiting.
+      // A reader that does not read must not keep an interrupted command running. A pipe that has
+      // room takes this number of bytes at once.
       let isHurried = Interruption.isRequested
       guard !isHurried || isReady(descriptor) else { throw .stalled }
       let size = isHurried ? min(bytes.count, Int(PIPE_BUF)) : bytes.count
@@ -46,7 +46,7 @@ extension ByteSink {
     }
   }
 
-  /// How long who reads is given, in milliseconds.
+  /// How long the reader has, in milliseconds.
   private static let patience: Int32 = 1000
 
   private static func isReady(_ descriptor: Int32) -> Bool {

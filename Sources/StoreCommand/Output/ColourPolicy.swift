@@ -8,11 +8,11 @@ enum ColourPolicy {
   enum Choice: String, CaseIterable, Hashable, Sendable {
     case always
     case never
-    /// What the environment and the stream suggest.
+    /// Decides by the environment and the stream.
     case auto
   }
 
-  /// The variables the policy looks at.
+  /// The variables that the policy reads.
   static let environmentNames = [
     "NO_COLOR", "STORECLI_NO_COLOR", "CLICOLOR_FORCE", "FORCE_COLOR", "CLICOLOR", "TERM",
   ]

@@ -9,18 +9,18 @@ import RecordFormats
   import Darwin
 #endif
 
-/// The two voices of a command: data on standard output, talk on standard error.
+/// The two outputs of a command: data on standard output, messages on standard error.
 ///
-/// Data is buffered until it is much or ``finish()`` is called; talk appears at once, after the
-/// data before it when both go to a terminal. One task owns a console.
+/// Data is buffered until the buffer is full or ``finish()`` is called. Messages appear at once,
+/// after the data before them if both go to a terminal. One task owns a console.
 final class Console {
-  /// How much a command says besides its data.
+  /// How many messages a command prints in addition to its data.
   enum Loudness: Int, Comparable, Sendable {
     /// Data and errors only.
     case quiet
-    /// What a person wants to know: counts, hints, what was cut.
+    /// Also counts, hints, and what was cut.
     case usual
-    /// SQL, timings, which database was found and why.
+    /// Also SQL, timings, which database was found and why.
     case verbose
 
     static func < (first: Loudness, second: Loudness) -> Bool { first.rawValue < second.rawValue }
@@ -61,10 +61,10 @@ final class Console {
     }
   }
 
-  /// Says one line to the person, when the command is at least as loud as `loudness`. What it
-  /// quotes cannot steer a terminal.
+  /// Prints one line of message, if the command is at least as loud as `loudness`. Quoted text
+  /// cannot control a terminal.
   ///
-  /// - Throws: ``OutputError`` from the data before it; talk that nobody can hear fails no command.
+  /// - Throws: ``OutputError`` from the data before it; a lost message does not fail a command.
   func say(_ line: String, at loudness: Loudness = .usual) throws(OutputError) {
     guard self.loudness >= loudness else { return }
     if dataTerminal.isInteractive && talkTerminal.isInteractive { try data.flush() }
@@ -76,26 +76,27 @@ final class Console {
       try talk.append(text)
       try talk.flush()
     } catch {
-      // Standard error is closed or full. The data and the exit status say what matters.
+      // Standard error is closed or full. The data and the exit status are enough.
       return
     }
   }
 
-  /// Replaces the line of a running count on a terminal; an empty text takes it away. What it
-  /// quotes cannot steer the terminal.
+  /// Replaces the line of a running count on a terminal; an empty text removes it. Quoted text
+  /// cannot control the terminal.
   func showProgress(_ text: String) {
     utter("\r\u{1B}[K" + CellText.visible(text))
   }
 
-  /// Asks the person a question, whatever the loudness, after all data before it. What it quotes
-  /// cannot steer a terminal.
+  /// Asks a question, at any loudness, after all data before it. Quoted text cannot control a
+  /// terminal.
   ///
-  /// - Throws: ``OutputError`` from the data before it; the question is asked all the same.
+  /// - Throws: ``OutputError`` from the data before it; the question is still asked.
   func ask(_ question: String) throws(OutputError) {
     try report("\(CellText.visible(question)) [y/N]")
   }
 
-  /// Writes SQL as lines of data. Its line ends stay; on a terminal nothing else of it can steer.
+  /// Writes SQL as lines of data. Its line ends stay; other control characters cannot control a
+  /// terminal.
   func writeSQL(_ text: String) throws(OutputError) {
     guard dataTerminal.isInteractive else { return try writeLine(text) }
     for line in text.split(separator: "\n", omittingEmptySubsequences: false) {
@@ -103,39 +104,38 @@ final class Console {
     }
   }
 
-  /// Says an error, which may be several lines and is dressed already, whatever the loudness, after
-  /// all data before it.
+  /// Prints a formatted error of one or more lines, at any loudness, after all data before it.
   ///
-  /// - Throws: ``OutputError`` from the data before it; the error is said all the same.
+  /// - Throws: ``OutputError`` from the data before it; the error is still printed.
   func report(_ message: String) throws(OutputError) {
     defer { utter(message + "\n") }
     try data.flush()
   }
 
-  /// Prints a warning, dressed already, whatever the loudness.
+  /// Prints a formatted warning, at any loudness.
   func warn(_ message: String) {
     utter(message + "\n")
   }
 
-  /// The error with a message that cannot steer a terminal.
+  /// The error with a message that cannot control a terminal.
   static func shown(_ error: StoreError) -> StoreError {
     var shown = error
     shown.message = CellText.visible(error.message)
     return shown
   }
 
-  /// Hands on the data written so far. Call it before the command ends.
+  /// Flushes the data written so far. Call it before the command ends.
   func finish() throws(OutputError) {
     try data.flush()
   }
 
-  /// Ends the process the way a closed pipe ends other programs: by the signal, without a word.
+  /// Ends the process as a closed pipe ends other programs: by the signal, without a message.
   /// For the outermost level only, after the store is closed.
   static func endByBrokenPipe() -> Never {
     end(by: SIGPIPE)
   }
 
-  /// Ends the process by a signal, so that whoever started it sees that.
+  /// Ends the process by a signal, so that its parent process sees the signal.
   static func end(by number: Int32) -> Never {
     signal(number, SIG_DFL)
     var only = sigset_t()

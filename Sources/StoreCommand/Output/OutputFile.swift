@@ -10,11 +10,11 @@ import RecordFormats
 
 /// A file that appears under its name complete or not at all: written beside it, then renamed.
 ///
-/// What a symbolic link leads to is replaced, never the link; permissions and, where that is
-/// allowed, the owner stay. A pipe, a terminal or another device is written to as it comes.
+/// The target of a symbolic link is replaced, never the link. Permissions stay, and the owner if
+/// the system allows it. Bytes go directly to a pipe, a terminal or another device.
 final class OutputFile {
   let path: String
-  /// Where to write; formats that hand on each record do not make each one a system call.
+  /// Where to write; buffered, so that a record is not a system call.
   let sink: ByteSink
   private let descriptor: Int32
   private let file: ByteSink
@@ -31,7 +31,7 @@ final class OutputFile {
     var byteCount = 0
   }
 
-  /// Whether there is something at `path` that is written to as it comes.
+  /// Whether `path` is a pipe or a device, to which bytes go directly.
   static func isStream(_ path: String) -> Bool {
     var status = stat()
     return stat(path, &status) == 0 && status.st_mode & S_IFMT != S_IFREG
@@ -72,7 +72,7 @@ final class OutputFile {
     guard lstat(path, &status) == 0 else {
       return try replacing(path, mode: 0o666, like: nil)
     }
-    // A link that leads nowhere ends here, too: there is no file to replace.
+    // This includes a link without a target: it has no file to replace.
     guard stat(path, &status) == 0 else { throw .last }
     guard status.st_mode & S_IFMT == S_IFREG else {
       while true {
@@ -85,7 +85,7 @@ final class OutputFile {
     }
     guard let resolved = realpath(path, nil) else { throw .last }
     defer { free(resolved) }
-    // Closed to others until it has the owner and permissions of the file that it replaces.
+    // Other users cannot open it until it has the owner and permissions of the replaced file.
     return try replacing(String(cString: resolved), mode: 0o600, like: status)
   }
 
@@ -97,7 +97,7 @@ final class OutputFile {
       temporaryPath, O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC, mode)
     guard descriptor >= 0 else { throw .last }
     if let status {
-      // Only the superuser may give a file away; for others it stays their own.
+      // Only the superuser may change the owner.
       _ = fchown(descriptor, status.st_uid, status.st_gid)
       guard fchmod(descriptor, status.st_mode & 0o777) == 0 else {
         let error = SystemError.last
@@ -117,7 +117,7 @@ final class OutputFile {
     }
   }
 
-  /// Takes back what was written beyond `byteCount` bytes; not from a pipe or a device.
+  /// Removes what was written after `byteCount` bytes; has no effect on a pipe or a device.
   func cut(to byteCount: Int) throws {
     guard replacement != nil else { return }
     try sink.flush()
@@ -128,7 +128,7 @@ final class OutputFile {
     written.byteCount = byteCount
   }
 
-  /// Hands everything on to the disk and gives the file its name.
+  /// Writes everything to the disk and gives the file its name.
   func close() throws {
     try sink.flush()
     try file.flush()

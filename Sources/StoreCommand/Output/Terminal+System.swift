@@ -9,7 +9,7 @@ import RecordFormats
 #endif
 
 extension Terminal {
-  /// The width of a terminal that does not tell.
+  /// The width of a terminal that does not report its width.
   static let usualWidth = 80
 
   /// Asks the system about an open descriptor. `environment` needs the names of

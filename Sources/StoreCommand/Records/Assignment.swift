@@ -3,10 +3,10 @@ import ModelStore
 /// One word of `insert` or `update` that gives a field a value: `name=Miles`, `note:null`,
 /// `plays+=1`, `cover=@file`, `note=-`, `note:=@literal`.
 struct Assignment: Sendable {
-  /// What becomes of the field.
+  /// How the field changes.
   enum Change: Hashable, Sendable {
     case value(SQLValue)
-    /// Added to what is there.
+    /// Added to the stored value.
     case increment(SQLValue)
   }
 
@@ -28,7 +28,7 @@ struct Assignment: Sendable {
       let field = try schema.requiredField(named: name)
       guard !(spelling.readsInput && readsInput) else {
         throw CommandError.usage(
-          "\(name)=- comes too late: standard input was read for another field.",
+          "\(name)=- cannot read standard input again: another field has read it.",
           model: schema.name, field: name)
       }
       readsInput = readsInput || spelling.readsInput
@@ -57,7 +57,7 @@ struct Assignment: Sendable {
     case literal(String)
     case value(String)
 
-    /// Whether it takes standard input, which can be read once.
+    /// Whether it reads standard input, which can be read once.
     var readsInput: Bool {
       if case .value("-") = self { true } else { false }
     }
@@ -100,7 +100,8 @@ struct Assignment: Sendable {
     }
   }
 
-  /// Cuts a word at its operator. A field's whole name is tried first: names may hold any sign.
+  /// Splits a word at its operator. A whole field name comes first, since names may contain any
+  /// character.
   private static func split(
     _ word: String, for schema: ModelSchema
   ) throws -> (name: String, spelling: Spelling) {
@@ -112,7 +113,7 @@ struct Assignment: Sendable {
       if let spelling = spelling(word[index...]) { return (String(word[..<index]), spelling) }
     }
     throw CommandError.usage(
-      "\(word) gives no field a value; write FIELD=VALUE or FIELD:null.",
+      "\(word) is not an assignment; write FIELD=VALUE or FIELD:null.",
       hint: "storecli models \(Shell.quoted(schema.name))", model: schema.name)
   }
 
@@ -125,7 +126,7 @@ struct Assignment: Sendable {
 }
 
 extension FieldSchema {
-  /// Why it takes no empty text: its type, or, where that is `any`, that its column is for bytes.
+  /// Why it takes no empty text: its type, or for `any`, that its column holds bytes.
   fileprivate var emptyRefusal: String {
     type == .any && takesBytes ? "takes bytes" : "is of type \(TypeWords.text(type, form))"
   }
@@ -138,17 +139,18 @@ extension FieldSchema {
 }
 
 extension [Assignment] {
-  /// Whether every new value is known without looking at the record.
+  /// Whether every new value is known without reading the record.
   var isAbsolute: Bool {
     allSatisfy { assignment in
       if case .value = assignment.change { true } else { false }
     }
   }
 
-  /// The new values by field, increments worked out from `record`; without one there are none.
+  /// The new values by field, with increments computed from `record`; without a record, no
+  /// increments.
   ///
-  /// - Throws: ``StoreError`` with code `invalidValue` for an increment of no number and one that
-  ///   goes beyond 64 bits or the range of a real.
+  /// - Throws: ``StoreError`` with code `invalidValue` for an increment of a value that is not a
+  ///   number, and for a sum outside 64 bits or the range of a real.
   func values(from record: DynamicRecord?, of schema: ModelSchema) throws -> [String: SQLValue] {
     var values: [String: SQLValue] = [:]
     for assignment in self {
@@ -159,7 +161,7 @@ extension [Assignment] {
         guard let sum = Self.sum(record?[name] ?? .null, step) else {
           throw StoreError(
             .invalidValue,
-            "\(schema.name).\(name) holds no number, or the sum is beyond what it can hold.",
+            "\(schema.name).\(name) is not a number, or the sum is out of range.",
             model: schema.name, field: name, key: record?.key)
         }
         values[name] = sum

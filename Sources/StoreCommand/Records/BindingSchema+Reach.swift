@@ -1,8 +1,8 @@
 import ModelStore
 
 extension BindingSchema {
-  /// The models of which records may change when its fields do: its own, and those of the bindings
-  /// among `others` and of the foreign keys that follow it; in name order.
+  /// The models whose records may change with its fields: its own, and those that follow it through
+  /// bindings in `others` and foreign keys; in name order.
   func writtenModels(among others: [BindingSchema], in store: Store) throws -> [String] {
     let models = store.schema.models
     let bound = others.map { other in
@@ -21,7 +21,7 @@ extension BindingSchema {
     return Set(fields.map(\.model)).sorted()
   }
 
-  /// The fields that it reads; none when it names what is not there any more.
+  /// The fields that it reads; empty if a field or model that it names was removed.
   private func reads(in models: [ModelSchema]) -> [Field] {
     do throws(StoreError) {
       return try inputs(in: models)

@@ -1,15 +1,15 @@
-/// Values or names separated by commas. One that holds a comma stands in double quotes, inner ones
-/// doubled; in `NAME="VALUE"` the quotes stand around the value.
+/// Values or names separated by commas. A value with a comma is in double quotes, with inner quotes
+/// doubled; in `NAME="VALUE"` the quotes are around the value.
 struct CommaList {
   struct Part: Hashable, Sendable {
     var text = ""
-    /// Whether it begins with a quote, so that nothing in it is a name.
+    /// Whether it begins with a quote, so it contains no name.
     var isQuoted = false
   }
 
-  /// At least one; empty ones are among them.
+  /// At least one part; parts may be empty.
   let parts: [Part]
-  /// False when a quote is never closed.
+  /// False if a quote is not closed.
   let isClosed: Bool
 
   init(_ text: String) {

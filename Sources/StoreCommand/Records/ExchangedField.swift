@@ -77,12 +77,12 @@ struct ExchangedField: Hashable, Sendable {
     }
   }
 
-  /// Why a cell cannot have `value`, which does not survive it.
+  /// Why a cell cannot hold `value`.
   func textProblem(_ value: SQLValue) -> String {
     let takesBytes = field.takesBytes || emptyCopy?.takesBytes == true
     guard case .text = value, !takesBytes else {
       let noun = Self.noun(value)
-      return "cannot tell the \(noun) in \(field.name) from "
+      return "cannot distinguish the \(noun) in \(field.name) from "
         + (takesBytes && noun != "blob" ? "a blob" : "text")
     }
     let type =

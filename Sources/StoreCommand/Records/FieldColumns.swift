@@ -25,7 +25,7 @@ struct FieldColumns {
     }
   }
 
-  /// How the values of a field are to be read.
+  /// How to display the values of a field.
   static func meaning(of field: FieldSchema) -> OutputColumn.Meaning {
     field.type == .boolean ? .truth : .stored
   }
@@ -73,8 +73,8 @@ struct FieldColumns {
     (format == .json || format == .ndjson) && field.hasMarks
   }
 
-  /// Refuses a record that `format` could not carry back: a blob, or a number in a field without a
-  /// type, would come back as text.
+  /// Refuses a record that an import in `format` would change: a blob, or a number in a field
+  /// without a type, would be read as text.
   ///
   /// - Throws: ``CommandError`` naming the record and the field.
   func checkReadable(_ record: DynamicRecord, as format: OutputFormat) throws {
@@ -95,7 +95,7 @@ struct FieldColumns {
     guard field.type == .date else { return value }
     switch value {
     case .real, .integer:
-      // A number that is no date in the column's form stays one.
+      // A number that is not a date in the column's form stays a number.
       guard field.form == nil || FieldText.fits(value, field) else { return value }
       return .text(FieldText.text(of: value, for: field))
     case .null, .text, .blob: return value

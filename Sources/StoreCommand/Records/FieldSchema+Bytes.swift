@@ -3,8 +3,8 @@ import RecordFormats
 
 extension FieldSchema {
   /// Whether its values are bytes: by its type, or, for a column of another program's design, by
-  /// the column's declaration. SQLite holds such a column to nothing, so other values may stand in
-  /// it.
+  /// the column's declaration. SQLite does not enforce such a declaration, so the column may hold
+  /// other values.
   var takesBytes: Bool {
     // A column without a declared type has no affinity either, and takes anything.
     type == .blob || type == .any && declaredType?.isEmpty == false && affinity == .blob

@@ -1,9 +1,9 @@
 import ArgumentParser
 import ModelStore
 
-/// A place in the change journal as a person names it: behind a position, `88214`; a span before
-/// now, `10m`; or a date.
-enum JournalPlace: ExpressibleByArgument {
+/// A position in the change journal as a person writes it: `88214`; a span before now, `10m`; or a
+/// date.
+enum JournalPlace: Equatable {
   case behind(JournalPosition)
   case time(Int64)
 
@@ -22,7 +22,34 @@ enum JournalPlace: ExpressibleByArgument {
     }
   }
 
-  /// The position behind which everything is wanted.
+  /// The accepted values, for error messages.
+  static let forms = "a position (0 or more), a span such as 10m, or a date"
+
+  /// Reads the value of `option`.
+  static func reading(_ option: String) -> @Sendable (String) throws -> JournalPlace {
+    { text in
+      guard let place = JournalPlace(argument: text) else {
+        throw ValidationError("\(option) takes \(forms); got \(text).")
+      }
+      return place
+    }
+  }
+
+  /// The position as part of a sentence.
+  var words: String {
+    switch self {
+    case .behind(let position): "at position \(position)"
+    case .time(let time): "at \(TimeText.iso(time))"
+    }
+  }
+
+  /// The position as of which records are read.
+  func settledPosition(in journal: ChangeJournal) throws -> JournalPosition {
+    guard case .behind(let position) = self else { return try position(in: journal) }
+    return try journal.settledPlace(of: position)
+  }
+
+  /// The position after which changes are wanted.
   ///
   /// - Throws: ``CommandError`` for wrong usage when that lies in the future.
   func position(in journal: ChangeJournal) throws -> JournalPosition {
@@ -31,7 +58,7 @@ enum JournalPlace: ExpressibleByArgument {
       let end = try journal.position()
       guard position <= end else {
         throw CommandError.usage(
-          "The journal ends at seq \(end), so nothing follows \(position) yet.",
+          "The journal ends at position \(end), so nothing follows \(position) yet.",
           hint: "storecli journal status")
       }
       return position
@@ -41,7 +68,8 @@ enum JournalPlace: ExpressibleByArgument {
         throw CommandError.usage(
           "\(TimeText.iso(time)) is in the future; it is \(TimeText.iso(now)).")
       }
-      // What other programs did has no time: it counts as later than what stands before it.
+      // Changes of programs without ModelStore have no time. They count as later than the change
+      // before them.
       let before = try journal.newestTransactions(
         matching: JournalFilter(time: .min..<time), limit: 1)
       return try before.first?.positions.upperBound ?? journal.oldestPlace()
@@ -50,8 +78,8 @@ enum JournalPlace: ExpressibleByArgument {
 }
 
 extension ChangeJournal {
-  /// Where the transaction of a store ends in which `position` lies, or the entry of another
-  /// program: a position as of which can be read.
+  /// Returns the end of the transaction that contains `position`, or the end of the entry of
+  /// another program: a position as of which records can be read.
   func settledPlace(of position: JournalPosition) throws -> JournalPosition {
     guard position > .start else { return position }
     do {
@@ -63,12 +91,12 @@ extension ChangeJournal {
       let entry = try transactions(after: before, through: position, limit: 1).first
       return entry?.positions.upperBound ?? position
     } catch let error as StoreError where error.code == .journalTrimmed {
-      // Whoever reads there is told.
+      // The read that follows reports it.
       return position
     }
   }
 
-  /// The position behind which everything stands that is kept.
+  /// Returns the position before the oldest entry.
   func oldestPlace() throws -> JournalPosition {
     let first = try transactions(limit: 1).first?.positions.lowerBound
     return try first.map { JournalPosition(rawValue: $0.rawValue - 1) } ?? position()

@@ -3,13 +3,13 @@ import RecordFormats
 
 // Keys in columns without a type, where `1` is shown for a number and for a text.
 extension KeyText {
-  /// The key that `text` means among the records of `opened`.
+  /// The key that `text` means, given the records of `opened`.
   ///
-  /// A column without a type can hold the number 1 and the text '1' as two keys. `1` then means the
-  /// record that is there; the text where there is none.
+  /// A column without a type can hold the number 1 and the text '1' as two keys. `1` then means
+  /// the record that exists, or the text if neither does.
   ///
-  /// - Throws: As ``parse(_:for:)``; ``CommandError`` when several records are there, with how to
-  ///   choose one of them.
+  /// - Throws: As ``parse(_:for:)``; ``CommandError`` if several records exist, with how to choose
+  ///   one of them.
   static func key(
     _ text: String, for schema: ModelSchema, in opened: OpenedStore
   ) throws -> [SQLValue] {
@@ -21,8 +21,7 @@ extension KeyText {
     }
   }
 
-  /// As ``key(_:for:in:)``, where `present` gives the keys of the records that count among all that
-  /// are meant.
+  /// As ``key(_:for:in:)``, where `present` returns the existing keys among all possible keys.
   static func key(
     _ text: String, for schema: ModelSchema,
     present: (_ meanings: [[SQLValue]]) throws -> [[SQLValue]]
@@ -36,8 +35,8 @@ extension KeyText {
     return found.first ?? key
   }
 
-  /// Every key that is shown as `key` is; `key` alone where so many columns have no type that its
-  /// meanings are too many to be looked up.
+  /// Every key that is shown like `key`. Only `key` itself if too many columns have no type, since
+  /// looking up all combinations would take too long.
   private static func meanings(of key: [SQLValue], _ schema: ModelSchema) -> [[SQLValue]] {
     guard schema.keyIndices.count(where: { schema.fields[$0].type == .any }) <= 6 else {
       return [key]
@@ -72,7 +71,7 @@ extension KeyText {
       }.joined(separator: " and ")
     }
     return CommandError.usage(
-      "\(text) names \(keys.count) records of \(schema.name), whose keys are a number and a text: "
+      "\(text) matches \(keys.count) records of \(schema.name), whose keys are a number and a text: "
         + conditions.joined(separator: ", or ") + ".",
       hint: "choose one with a predicate: --where of update and delete, or storecli query",
       model: schema.name)

@@ -2,12 +2,12 @@ import ModelStore
 import RecordFormats
 
 /// Record keys as a person writes them: `42`, `10248,11` in key order, or `OrderId=10248,Line=11`.
-/// A value that holds a comma stands in double quotes, inner ones doubled; what stands in quotes
-/// from its beginning is never a name and a value.
+/// A value with a comma is in double quotes, with inner quotes doubled. A part that begins with a
+/// quote is a value, never `NAME=VALUE`.
 enum KeyText {
   /// The key values that `text` means in `schema`, in key order.
   ///
-  /// - Throws: ``CommandError`` saying what the key is made of.
+  /// - Throws: ``CommandError`` with the fields of the key.
   static func parse(_ text: String, for schema: ModelSchema) throws -> [SQLValue] {
     let fields = schema.keyIndices.map { schema.fields[$0] }
     guard !fields.isEmpty else {
@@ -17,7 +17,7 @@ enum KeyText {
     }
     if fields.count == 1 { return [try single(text, fields[0], schema)] }
     let list = CommaList(text)
-    guard list.isClosed else { throw wrongShape(text, schema, "a quote is never closed") }
+    guard list.isClosed else { throw wrongShape(text, schema, "a quote is not closed") }
     guard list.parts.count == fields.count else {
       throw wrongShape(text, schema, list.texts)
     }
@@ -35,7 +35,7 @@ enum KeyText {
     }
   }
 
-  /// A key of one field: the whole text where that is a value, as any text is of a field of texts.
+  /// A key of one field: the whole text if the field takes it, as a text field takes any text.
   private static func single(
     _ text: String, _ field: FieldSchema, _ schema: ModelSchema
   ) throws -> SQLValue {
@@ -78,7 +78,7 @@ enum KeyText {
     }
   }
 
-  /// The number of values is wrong. One too many is mostly a comma inside a value.
+  /// The error for a wrong number of values. One too many is often a comma inside a value.
   private static func wrongShape(
     _ text: String, _ schema: ModelSchema, _ values: [String]
   ) -> CommandError {
@@ -86,7 +86,7 @@ enum KeyText {
     guard values.count > schema.key.count else { return error }
     let last = schema.key.count - 1
     let meant = Array(values[..<last]) + [values[last...].joined(separator: ",")]
-    error.message += " A value that holds a comma stands in double quotes."
+    error.message += " Put a value with a comma in double quotes."
     error.hint =
       "storecli get \(Shell.quoted(schema.name)) "
       + Shell.quoted(Self.text(meant.map { .text($0) }))
@@ -97,7 +97,7 @@ enum KeyText {
     _ text: String, _ schema: ModelSchema, _ problem: String
   ) -> CommandError {
     CommandError.usage(
-      "\(text) is no key of \(schema.name): \(problem); "
+      "\(text) is not a key of \(schema.name): \(problem); "
         + "its key is \(schema.key.joined(separator: ",")).",
       hint: "storecli get \(Shell.quoted(schema.name)) "
         + schema.key.map { "\($0)=…" }.joined(separator: ","), model: schema.name)

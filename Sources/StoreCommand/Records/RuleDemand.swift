@@ -1,4 +1,4 @@
-/// What `validators add` asks of records, in the words of its options.
+/// The condition of `rules add`, in the words of its options.
 enum RuleDemand: Hashable, Sendable {
   case required(String)
   case check(String)
@@ -15,7 +15,7 @@ enum RuleDemand: Hashable, Sendable {
   case sum(String)
   case noOverlap(String)
 
-  /// The option that stands for it.
+  /// Its option.
   var option: String {
     switch self {
     case .required: "--required"
@@ -35,7 +35,7 @@ enum RuleDemand: Hashable, Sendable {
     }
   }
 
-  /// Whether it is about records with the same values in some fields.
+  /// Whether it compares records with the same values in some fields.
   var takesGroup: Bool {
     switch self {
     case .atMost, .sum, .noOverlap: true
@@ -43,7 +43,7 @@ enum RuleDemand: Hashable, Sendable {
     }
   }
 
-  /// Whether it can be of some records only.
+  /// Whether it can apply to some records only.
   var takesCondition: Bool {
     if case .unique = self { true } else { false }
   }

@@ -1,7 +1,7 @@
 import ModelStore
 import RecordFormats
 
-/// The rule that the words of `validators add` describe.
+/// The rule that the words of `rules add` describe.
 struct RuleWords {
   let demand: RuleDemand
   /// `--per`.
@@ -9,8 +9,8 @@ struct RuleWords {
   /// `--where`.
   var condition: String?
 
-  /// - Throws: ``CommandError`` for a field or model that is not there, with near misses, and for
-  ///   words that are no range or number or do not suit the field.
+  /// - Throws: ``CommandError`` for an unknown field or model, with near misses, and for words that
+  ///   are not a range or number, or do not fit the field.
   func rule(for schema: ModelSchema, in opened: OpenedStore) throws -> Rule {
     let per = try group.map { try names($0, of: schema) } ?? []
     switch demand {
@@ -66,7 +66,7 @@ struct RuleWords {
     return Rule(parts.joined(separator: "."), of: schema.name, fields: fields, demand)
   }
 
-  // What is demanded of one field
+  // Conditions on one field
 
   private func length(_ text: String) throws -> FieldRule {
     switch try counts(text) {
@@ -103,7 +103,7 @@ struct RuleWords {
     }
   }
 
-  /// Values as the field keeps them; where it keeps any, a number and its text are both meant.
+  /// Values as the field stores them; for a field of any type, a number also means its text.
   private func oneOf(
     _ texts: [String], _ field: FieldSchema, _ schema: ModelSchema
   ) throws -> Rule {
@@ -113,7 +113,7 @@ struct RuleWords {
         guard field.type == .any, case .text = value else { return [value] }
         return [value] + (Self.number(text).map { [$0] } ?? [])
       } catch {
-        throw wrong("does not suit \(field.name): \(error.message)")
+        throw wrong("does not fit \(field.name): \(error.message)")
       }
     }
     var rule = Rule.field(field, of: schema, .oneOf(values: values))
@@ -139,7 +139,7 @@ struct RuleWords {
   }
 }
 
-// How words are cut.
+// Parsing words.
 extension RuleWords {
   private enum Bounds<Number: Comparable> {
     case from(Number)
@@ -160,7 +160,7 @@ extension RuleWords {
     func bound(_ words: Substring) throws -> Number? {
       guard !words.isEmpty else { return nil }
       guard let bound = number(String(words)) else {
-        throw wrong("takes numbers that suit the field; “\(words)” is not one")
+        throw wrong("takes numbers that fit the field; “\(words)” is not one")
       }
       return bound
     }
@@ -184,12 +184,12 @@ extension RuleWords {
 
   private func list(_ text: String) throws -> [String] {
     let list = CommaList(text)
-    guard list.isClosed else { throw wrong("has a quote that is never closed: \(text)") }
+    guard list.isClosed else { throw wrong("has a quote that is not closed: \(text)") }
     return list.texts
   }
 
-  /// The field and what follows its equals sign. A field's whole name is tried first: names may
-  /// hold any sign.
+  /// The field and what follows its equals sign. A whole field name comes first, since names may
+  /// contain any character.
   private func pair(
     _ words: String, of schema: ModelSchema
   ) throws -> (field: FieldSchema, text: String) {
@@ -216,6 +216,6 @@ extension RuleWords {
   }
 
   private func wrong(_ problem: String) -> CommandError {
-    .usage("\(demand.option) \(problem).", hint: "storecli validators add --help")
+    .usage("\(demand.option) \(problem).", hint: "storecli rules add --help")
   }
 }

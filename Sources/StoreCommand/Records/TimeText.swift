@@ -23,8 +23,8 @@ enum TimeText {
   /// Now, by the system's clock.
   static var now: Int64 { Int64((Date().timeIntervalSince1970 * 1_000_000).rounded(.down)) }
 
-  /// A time as ISO-8601 in UTC, for programs. It stands on each of many lines, so it is put
-  /// together as bytes.
+  /// A time as ISO-8601 in UTC, for programs. Many lines contain one, so it is built
+  /// from bytes.
   static func iso(_ time: Int64) -> String {
     let (whole, microseconds) = split(time)
     var seconds = time_t(whole)
@@ -80,7 +80,7 @@ enum TimeText {
 
   /// How long ago `time` was, for a person: `2 s ago`.
   static func ago(_ time: Int64, now: Int64 = TimeText.now) -> String {
-    // Another program may have written any time.
+    // Another program may have stored any time.
     let (distance, isTooLong) = now.subtractingReportingOverflow(time)
     let seconds = (isTooLong ? (time < 0 ? .max : 0) : distance) / 1_000_000
     switch seconds {
@@ -101,7 +101,7 @@ enum TimeText {
     return isToday ? clock : date(parts) + " " + clock
   }
 
-  /// As wide as a time of day, where none is known.
+  /// Text as wide as a time of day, for an unknown time.
   static let noClock = "--:--:--.---"
 
   private static func local(_ seconds: Int64) -> tm {

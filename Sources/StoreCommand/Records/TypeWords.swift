@@ -1,8 +1,8 @@
 import ModelStore
 import RecordFormats
 
-/// What a field of an adopted table means, as `adopt --type` takes it: `account.is_active=bool`,
-/// `note.created=date:unix`. Also the words that report it.
+/// The type of a field of an adopted table, as `adopt --type` takes it: `account.is_active=bool`,
+/// `note.created=date:unix`. Also the text that reports a type.
 enum TypeWords {
   /// Reads one word.
   ///
@@ -63,7 +63,7 @@ enum TypeWords {
     return resolved
   }
 
-  /// What other tools call the types.
+  /// The names of the types in other tools.
   private static let otherNames: [String: FieldType] = [
     "bool": .boolean, "int": .integer, "bigint": .integer, "float": .real, "double": .real,
     "number": .real, "numeric": .real, "money": .real, "string": .text,

@@ -6,9 +6,9 @@ extension BindingFinding {
     if case .gone = obstacle { true } else { false }
   }
 
-  /// The command that ends the binding.
+  /// The command that drops the binding.
   var dropping: String { "\(Program.name) bindings drop \(Shell.quoted(binding))" }
 
-  /// The command that helps.
+  /// The command that repairs it.
   var remedy: String { isGone ? dropping : "\(Program.name) bindings rebuild" }
 }

@@ -1,7 +1,7 @@
 import ModelStore
 import RecordFormats
 
-/// What one origin did to one record in a commit: one line of a report.
+/// The changes of one origin to one record in a commit: one line of a report.
 struct ChangeLine {
   /// One field before and after; nil where the record did not exist.
   struct Field {
@@ -15,13 +15,13 @@ struct ChangeLine {
   var key: [SQLValue]
   var fields: [Field]
   var origin: Origin
-  /// What a binding or trigger answered; nil for others.
+  /// The change that a binding or trigger reacted to; nil for others.
   var cause: Cause?
-  /// What the model's booleans and dates are, to show them as such.
+  /// Which fields are booleans and dates, to display them as such.
   var schema: ModelSchema?
 
-  /// The lines of a change set, in its order. An update that several origins had a part in has a
-  /// line for each.
+  /// The lines of a change set, in its order. An update by several origins has a line for each
+  /// of them.
   static func lines(of changes: ChangeSet, in schema: StoreSchema) -> [ChangeLine] {
     changes.changes.flatMap { change in
       lines(of: change, schema.knownModel(named: change.model))
@@ -41,11 +41,11 @@ struct ChangeLine {
       }
       return [line(fields, change.origin, change.cause)]
     }
-    var told: [ChangedField] = []
-    for field in change.fields where !told.contains(where: field.hasProvenance) {
-      told.append(field)
+    var shown: [ChangedField] = []
+    for field in change.fields where !shown.contains(where: field.hasProvenance) {
+      shown.append(field)
     }
-    return told.map { first in
+    return shown.map { first in
       line(
         change.fields.filter(first.hasProvenance)
           .map { Field(name: $0.name, old: $0.old, new: $0.new) }, first.origin, first.cause)
@@ -78,7 +78,7 @@ extension ChangeLine {
     return .object(changeMembers + ends)
   }
 
-  /// What the change is, wherever a program reads it.
+  /// The change itself, for programs.
   var changeMembers: [JSONValue.Member] {
     [
       .init("op", .string(operation.rawValue)), .init("model", .string(model)),
@@ -101,7 +101,7 @@ extension ChangeLine {
     field.map { JSONValue(value, in: $0) } ?? JSONValue(value)
   }
 
-  /// The line for a person; cut to `width` cells where there is a width.
+  /// The line for a person, cut to `width` cells unless that is nil.
   func text(palette: Palette, width: Int?) -> String {
     let doer = self.doer.map { "   (\($0))" } ?? ""
     var body = shownFields.map { "  " + $0 }.joined()
@@ -113,8 +113,8 @@ extension ChangeLine {
       + palette.dressed(doer, as: .hint)
   }
 
-  /// What was done, in words: `done: no -> yes`, or `+ Todo 42  title: "Buy milk"`. It names the
-  /// binding that did it.
+  /// The change in words: `done: no -> yes`, or `+ Todo 42  title: "Buy milk"`. It names the
+  /// binding that made it.
   ///
   /// - Parameter showingRecord: Whether the record is named.
   func words(showingRecord: Bool) -> String {
@@ -158,7 +158,7 @@ extension ChangeLine {
     }
   }
 
-  /// Who did it, unless it was the command itself.
+  /// What made the change, unless it was the command itself.
   private var doer: String? {
     switch origin {
     case .user: nil

@@ -1,10 +1,10 @@
 import ModelStore
 import RecordFormats
 
-/// What a write changed, or would change: one line for each record and origin.
+/// The changes of a write or of a dry run: one line for each record and origin.
 struct ChangeReport {
   let lines: [ChangeLine]
-  /// Whether what was there before is left out because it cannot be read.
+  /// Whether the old values are left out because they cannot be read.
   private let isRepair: Bool
   /// Whether there was no record to change.
   var isAboutNoRecord = false
@@ -13,22 +13,22 @@ struct ChangeReport {
     self.init([changes], in: schema)
   }
 
-  /// What several writes changed, one after the other.
+  /// The changes of several writes, one after the other.
   init(_ changes: [ChangeSet], in schema: StoreSchema) {
     lines = changes.flatMap { ChangeLine.lines(of: $0, in: schema) }
     isRepair = false
   }
 
-  /// What was written over values that cannot be read.
+  /// The changes that replaced unreadable values.
   init(repair line: ChangeLine) {
     lines = [line]
     isRepair = true
   }
 
-  /// Lines shown on a terminal; all of them go elsewhere.
+  /// The number of lines shown on a terminal; a pipe or file gets all lines.
   static let lineCountMax = 40
 
-  /// Writes the changes as data, in the format asked for, and says the rest.
+  /// Writes the changes as data in the chosen format, and prints a summary as a message.
   func write(to context: CommandContext) throws {
     let console = context.console
     switch context.format {
@@ -75,11 +75,11 @@ struct ChangeReport {
 
   private func summarize(to console: Console, isDryRun: Bool) throws {
     if isRepair {
-      try console.say("what was there before cannot be read, so it is not shown")
+      try console.say("the old values cannot be read, so they are not shown")
     } else if lines.isEmpty {
       try console.say(
         isAboutNoRecord
-          ? "no change: there was no record to change" : "no change: the values were those already")
+          ? "no change: no record matched" : "no change: the values were already the same")
     } else if lines.count > 1 {
       try console.say(summary)
     }

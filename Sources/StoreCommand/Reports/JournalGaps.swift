@@ -1,7 +1,7 @@
 import ModelStore
 import RecordFormats
 
-/// A place in a stream of changes where some may be missing.
+/// A place in a stream of changes where changes may be missing.
 struct StreamGap: Hashable {
   /// Why changes may be missing.
   enum Reason: String {
@@ -15,7 +15,7 @@ struct StreamGap: Hashable {
     case emptied
     /// Triggers of the journal are missing or changed.
     case damaged
-    /// What the predicate matched is not known.
+    /// It is unknown which records met the predicate.
     case predicate
     /// No journal records the fields that other programs change.
     case unrecorded
@@ -29,18 +29,18 @@ struct StreamGap: Hashable {
 
   let reason: Reason
   let side: Side
-  /// Where it is in the journal; nil where none is followed.
+  /// Its position in the journal; nil without a journal.
   var position: JournalPosition?
-  /// Behind which position the gap begins; nil when that is not known.
+  /// The position after which the gap begins; nil if unknown.
   var start: JournalPosition?
   /// The models concerned; nil for all.
   var models: [String]?
-  /// What a person reads, without the word "gap".
+  /// The text for a person, without the word "gap".
   let words: String
 
   var text: String { "gap: \(words)" }
 
-  /// The position before the gap's own.
+  /// The position before the gap's position.
   var placeBefore: JournalPosition {
     position.map { JournalPosition(rawValue: max(0, $0.rawValue - 1)) } ?? .start
   }
@@ -48,7 +48,8 @@ struct StreamGap: Hashable {
   /// The line for programs.
   var json: JSONValue {
     .object([
-      .init("seq", position.map { .integer($0.rawValue) } ?? .null), .init("op", .string("gap")),
+      .init("position", position.map { .integer($0.rawValue) } ?? .null),
+      .init("op", .string("gap")),
       .init("side", .string(side.rawValue)), .init("reason", .string(reason.rawValue)),
       .init("after", start.map { .integer($0.rawValue) } ?? .null),
       .init("models", models.map { .array($0.map { .string($0) }) } ?? .null),
@@ -56,21 +57,21 @@ struct StreamGap: Hashable {
     ])
   }
 
-  /// The entries behind `start` and up to `end` were removed.
+  /// The gap for removed entries after `start` and up to `end`.
   static func trimmed(from start: JournalPosition, to end: JournalPosition) -> StreamGap {
     StreamGap(
       reason: .trimmed, side: .before, position: end, start: start,
-      words: "the entries from seq \(start) to \(end) are trimmed")
+      words: "the entries from position \(start) to \(end) are trimmed")
   }
 }
 
 extension JournalTransaction {
-  /// Where changes may be missing. Models whose journal was turned on or off one directly after the
-  /// other are named together.
+  /// The gaps of transactions. Models whose journal was turned on or off directly one after the
+  /// other share a gap.
   ///
   /// - Parameters:
-  ///   - start: Gaps up to there are left out.
-  ///   - isIncluded: Whether the model called so is of interest.
+  ///   - start: Gaps up to this position are left out.
+  ///   - isIncluded: Whether the model with this name is included.
   func streamGaps(
     after start: JournalPosition = .start, of isIncluded: (String) -> Bool = { _ in true }
   ) -> [StreamGap] {
@@ -91,19 +92,18 @@ extension JournalTransaction {
       case .stopped:
         StreamGap(
           reason: .stopped, side: .after, position: first.position, models: models,
-          words: "\(words) from seq \(first.position) on")
+          words: "\(words) from position \(first.position) on")
       case .started:
         StreamGap(
           reason: .started, side: .before, position: last.position, models: models,
-          words: "\(words) before seq \(last.position)")
+          words: "\(words) before position \(last.position)")
       }
     }
   }
 }
 
 extension JournalDetail {
-  /// What is said of a model whose changes are entered so, but not by the right triggers, and what
-  /// mends it.
+  /// The text for a model whose journal triggers are damaged, with the command that repairs them.
   func damage(of model: String) -> String {
     let keys = self == .keys ? " --keys" : ""
     return
@@ -113,7 +113,7 @@ extension JournalDetail {
 }
 
 extension ChangeJournal {
-  /// That the journal may not have changes of `models` from now on.
+  /// The gap from now on, for models whose changes the journal may not have.
   func damageGaps(of models: some Collection<String>) throws -> [StreamGap] {
     guard !models.isEmpty else { return [] }
     let details = try details()
@@ -127,16 +127,16 @@ extension ChangeJournal {
 }
 
 extension Console {
-  /// Writes a gap as a line of data, whatever the loudness, and says it where the data does not go
+  /// Writes a gap as a line of data at any loudness, and also as a message if the data does not go
   /// to a terminal.
   ///
-  /// - Parameter line: nil for the line that a person reads.
+  /// - Parameter line: nil for the line for a person.
   func write(_ gap: StreamGap, as line: String?) throws {
     try writeLine(line ?? CellText.visible(gap.text))
     try say(beside: gap)
   }
 
-  /// Says a gap that was written as data, where a person would not see the data.
+  /// Prints a gap as a message if a person does not see the data.
   func say(beside gap: StreamGap) throws {
     if !dataTerminal.isInteractive { try say(gap.text) }
   }

@@ -1,7 +1,7 @@
 import ModelStore
 import RecordFormats
 
-/// One change of the journal with who made it: one line of a history.
+/// One change of the journal and its author: one line of a history.
 struct JournalLine {
   let change: ChangeLine
   let position: JournalPosition
@@ -21,7 +21,7 @@ struct JournalLine {
     self.transaction = transaction
   }
 
-  /// What is told of the fields: of a record that came or went the key's too, as reports do.
+  /// The fields that the line shows; for an inserted or deleted record, also the key's.
   private static func fields(
     of change: JournalChange, _ schema: ModelSchema?
   ) -> [ChangeLine.Field] {
@@ -35,7 +35,7 @@ struct JournalLine {
     } + others
   }
 
-  /// The models of a store by name, as there are many lines.
+  /// The models of a store by name, looked up once for all lines.
   static func models(of schema: StoreSchema) -> [String: ModelSchema] {
     Dictionary(schema.models.map { ($0.name, $0) }) { first, _ in first }
   }
@@ -50,7 +50,7 @@ struct JournalLine {
     }
   }
 
-  /// Who made it: `anna (myapp[4121])`.
+  /// Who made the change: `anna (myapp[4121])`.
   var who: String {
     guard let program = transaction.program else { return "foreign writer" }
     let process = transaction.process.map { "[\($0)]" } ?? ""
@@ -70,10 +70,10 @@ struct JournalLine {
     .object(placeMembers + change.changeMembers + [.init("origin", .string(origin))])
   }
 
-  /// Where and when it was made, and by whom.
+  /// The position, the time and the author.
   var placeMembers: [JSONValue.Member] {
     [
-      .init("seq", .integer(position.rawValue)),
+      .init("position", .integer(position.rawValue)),
       .init("txn", transaction.id.map { .string($0.description) } ?? .null),
       .init("time", transaction.time.map { .string(TimeText.iso($0)) } ?? .null),
       .init("actor", actor),

@@ -4,9 +4,9 @@ import RecordFormats
 /// Past changes as rows, or as objects for programs that read JSON.
 struct JournalReport {
   private let context: CommandContext
-  /// Whether a change names its record.
+  /// Whether each change names its record.
   private let showsRecord: Bool
-  /// Whether each value stands on a line of its own, for a person.
+  /// Whether each value has its own line, for a person.
   private let isDifference: Bool
   private var writer: (any RowWriter)?
   private var count = 0
@@ -22,25 +22,26 @@ struct JournalReport {
   mutating func begin() throws {
     guard !isDifference else {
       guard [.table, .plain].contains(context.format), context.options.fieldNames == nil else {
-        throw CommandError.usage("--diff is text for a person: it takes neither -o nor --fields.")
+        throw CommandError.usage(
+          "--diff prints text for a person, so it takes neither -o nor --fields.")
       }
       return
     }
     switch context.format {
     case .json, .ndjson:
       guard context.options.fieldNames == nil else {
-        throw CommandError.usage("--fields chooses columns; a change is one object here.")
+        throw CommandError.usage("--fields chooses columns; in JSON, a change is one object.")
       }
     case .table:
       writer = try context.reportWriter(
         columns: [
-          OutputColumn("seq", role: .key), OutputColumn("when", role: .whole),
+          OutputColumn("position", role: .key), OutputColumn("when", role: .whole),
           OutputColumn("who", role: .whole), OutputColumn("change"),
           OutputColumn("txn", role: .whole),
         ])
     case .plain, .csv, .tsv, .yaml, .md:
       writer = try context.reportWriter(
-        columns: ["seq", "txn", "time", "who", "op", "model", "id", "change"].map {
+        columns: ["position", "txn", "time", "who", "op", "model", "id", "change"].map {
           OutputColumn($0)
         })
     }
@@ -95,7 +96,7 @@ struct JournalReport {
     let transaction = line.transaction
     let time = transaction.time.map { terminal.isInteractive ? TimeText.ago($0) : TimeText.iso($0) }
     let place = [
-      "seq \(line.position)", time, CellText.visible(line.who),
+      "position \(line.position)", time, CellText.visible(line.who),
       transaction.id.map { "txn \($0)" },
     ].compactMap(\.self).joined(separator: "  ")
     if count > 0 { try console.writeLine("") }
@@ -103,7 +104,7 @@ struct JournalReport {
     for text in line.change.difference(palette: terminal.palette) { try console.writeLine(text) }
   }
 
-  /// What other programs do not say.
+  /// The cell for what other programs do not record.
   private static let unknown = "-"
 
   /// The cells for a person.

@@ -1,13 +1,13 @@
 import ModelStore
 import RecordFormats
 
-/// Everything the store knows about one model, for a person or a program.
+/// Everything that the file says about one model, for a person or a program.
 struct ModelSheet {
   private let schema: ModelSchema
-  /// Nil when it is not shown, or takes too long to count.
+  /// Nil if it is not shown, or takes too long to count.
   private let recordCount: Int?
   private let bindings: [BindingSchema]
-  /// Those beside the table's definition.
+  /// The rules beside the table's definition.
   private let rules: [Rule]
   private let validators: [String]
 
@@ -24,7 +24,7 @@ struct ModelSheet {
       \.name)
   }
 
-  /// One row for each field, and what is about several of them as talk; JSON has all in one object.
+  /// One row for each field, then messages about the model; JSON has all in one object.
   func write(to context: CommandContext) throws {
     guard context.format != .json, context.format != .ndjson else {
       try context.console.writeLine(try JSONText.text(json))
@@ -98,7 +98,7 @@ struct ModelSheet {
         + "\(rule.name)\(fields): \(rule.message)"
     }
     lines += bindings.map { "binding \($0.name): \($0)" }
-    lines += validators.map { "rule in Swift: \($0)" }
+    lines += validators.map { "validator in Swift: \($0)" }
     lines += schema.lists.map { "list \($0.name) of \($0.elementTable)" }
     return lines
   }

@@ -1,13 +1,13 @@
 import ModelStore
 
-/// Taking back, step by step, and telling what it did.
+/// Takes changes back step by step and reports them.
 struct Reversing {
-  /// What it does: `undid`, `redid`, `reverted`.
+  /// The verb for the report: `undid`, `redid`, `reverted`.
   let verb: String
   let write: WriteOptions
-  /// Does it once; a preview is rolled back. Returns nil when there is nothing to take back.
+  /// Runs one step; a preview is rolled back. Returns nil if there is nothing to take back.
   let step: (Store, _ mode: WriteMode) throws -> Reversal?
-  /// What doing it so often would come to; nil where it is done once only.
+  /// The net result of several steps; nil for commands that run one step.
   let previews: ((Store, _ count: Int) throws -> ReversalPreview?)?
 
   init(
@@ -21,7 +21,7 @@ struct Reversing {
     self.previews = previews
   }
 
-  /// - Parameter nothing: What is said when there is nothing at all to take back.
+  /// - Parameter nothing: The message if there is nothing to take back.
   func run(times: Int = 1, nothing: String, _ context: CommandContext) throws -> ExitCode {
     let looked = try context.openToLook()
     let isOff = try looked.store.changeJournal.details().isEmpty
@@ -46,8 +46,8 @@ struct Reversing {
     }
     if let failure, done.isEmpty { throw failure }
     guard !done.isEmpty else { throw missing }
-    try context.telling {
-      try tell(done.map(\.changes), opened, context)
+    try context.reporting {
+      try report(done.map(\.changes), opened, context)
       guard !context.isDryRun else { return }
       for reversal in done {
         let what = reversal.reverted.map { " \($0)" } ?? ""
@@ -55,15 +55,15 @@ struct Reversing {
       }
       if done.count < times, failure == nil {
         try context.console.say(
-          "only \(Grouped.text(done.count)) of \(Grouped.text(times)): nothing more is to be "
-            + "taken back")
+          "only \(Grouped.text(done.count)) of \(Grouped.text(times)): there is nothing more to take back"
+        )
       }
     }
     if let failure { throw failure }
     return .ok
   }
 
-  /// Tells what so many steps would come to, and why no more of them would be made.
+  /// Reports the net result of the steps, and why fewer steps than requested are possible.
   private func look(
     _ times: Int, _ missing: CommandError, _ opened: OpenedStore, _ context: CommandContext,
     _ previews: (Store, _ count: Int) throws -> ReversalPreview?
@@ -76,7 +76,7 @@ struct Reversing {
     var possible: ReversalPreview?
     var failure: (any Error)?
     do {
-      // Step by step, since what some come to together may hide what refuses one of them.
+      // Step by step, since the net result of several steps may hide why one is refused.
       for count in 1...times {
         guard let next = try preview(count) else { break }
         possible = next
@@ -86,7 +86,7 @@ struct Reversing {
       failure = error
     }
     if let possible {
-      try tell([possible.changes], opened, context)
+      try report([possible.changes], opened, context)
       try context.console.say(
         "\(Grouped.text(possible.reverted.count, "transaction")) would be taken back")
     }
@@ -95,7 +95,7 @@ struct Reversing {
     return .ok
   }
 
-  private func tell(
+  private func report(
     _ changes: [ChangeSet], _ opened: OpenedStore, _ context: CommandContext
   ) throws {
     let report = ChangeReport(changes, in: opened.store.schema)
@@ -104,8 +104,8 @@ struct Reversing {
       .tables(behind: report.lines, removal: .insert)
     if !lost.isEmpty {
       try context.console.say(
-        "not brought back: what went along in \(lost.joined(separator: ", ")), which the journal "
-          + "does not enter in full")
+        "not brought back: cascaded changes in \(lost.joined(separator: ", ")), which the journal "
+          + "does not record in full")
     }
   }
 
@@ -117,7 +117,7 @@ struct Reversing {
     return try step(opened.store, .commit)
   }
 
-  /// What a step would do, where this program may do it.
+  /// The changes of a step, if this program may write their models.
   private func previewed(_ opened: OpenedStore) throws -> Reversal? {
     let reversal = try step(opened.store, .preview)
     if let reversal { try checkWritable(reversal.changes, opened) }
@@ -126,7 +126,7 @@ struct Reversing {
 
   private func checkWritable(_ changes: ChangeSet, _ opened: OpenedStore) throws {
     for model in Set(changes.changes.map(\.model)).sorted() {
-      // The slots of lists are no models of the schema; nobody has rules for them.
+      // The slots of lists are not models of the schema, so they have no validators.
       guard opened.store.schema.models.contains(where: { $0.name == model }) else { continue }
       _ = try opened.writableModel(named: model, write)
     }

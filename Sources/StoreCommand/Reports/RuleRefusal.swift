@@ -1,21 +1,21 @@
 import ModelStore
 
-/// That a rule cannot be had because stored records break it, and which.
+/// The error for a rule that stored records break, with those records.
 struct RuleRefusal {
   private let finding: RuleFinding
   private let verb: String
 
-  /// - Parameter verb: What was not done with the rule: "added".
+  /// - Parameter verb: What the command did not do with the rule: "added".
   init(_ finding: RuleFinding, _ verb: String) {
     self.finding = finding
     self.verb = verb
   }
 
   var error: CommandError {
-    let offenders = finding.keys.map { key in
-      var offender = finding.violation
-      offender.key = key
-      return offender
+    let violations = finding.keys.map { key in
+      var violation = finding.violation
+      violation.key = key
+      return violation
     }
     let violation = finding.violation
     let breaking = finding.count == 1 ? "breaks" : "break"
@@ -23,24 +23,24 @@ struct RuleRefusal {
       .rejected, code: StoreError.Code.rejected.rawValue,
       "The rule \(violation.rule) was not \(verb): "
         + "\(Grouped.text(finding.count, "record")) \(breaking) it already. \(remedy)",
-      details: CommandError.lines(for: offenders, count: finding.count), hint: hint,
+      details: CommandError.lines(for: violations, count: finding.count), hint: hint,
       model: violation.model, field: violation.fields.count == 1 ? violation.fields[0] : nil,
-      violations: offenders, violationCount: finding.count)
+      violations: violations, violationCount: finding.count)
   }
 
-  /// A unique rule is an index, which holds no value twice.
+  /// A unique rule is an index, which cannot contain a value twice.
   private var remedy: String {
     guard finding.violation.kind == .unique else {
       return "Change those first; nothing was changed."
     }
-    let option = verb == "added" ? ", not even with --keep-offenders" : ""
+    let option = verb == "added" ? ", not even with --keep-violations" : ""
     return "A unique rule cannot keep them\(option). "
       + "Give them other values first; nothing was changed."
   }
 
   private var hint: String? {
     guard finding.violation.kind == .unique else {
-      return "--keep-offenders adds the rule and leaves those records as they are"
+      return "--keep-violations adds the rule and leaves those records as they are"
     }
     return finding.keys.first.map { key in
       "storecli get \(Shell.quoted(finding.violation.model)) \(Shell.quoted(KeyText.text(key)))"

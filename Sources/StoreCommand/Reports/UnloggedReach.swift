@@ -1,15 +1,15 @@
 import ModelStore
 
-/// What changes do through references in tables of which the journal does not enter everything,
-/// such as one that is no model: no step back brings that back.
+/// The effects of changes, through references, on tables that the journal does not record in full,
+/// such as a table that is not a model. No undo restores them.
 struct UnloggedReach {
   let store: Store
 
-  /// The names of the tables in which references may have answered one of `changes`.
+  /// The names of the tables in which foreign keys may have reacted to one of `changes`.
   ///
-  /// - Parameter removal: Which of them remove a record; insertions, where they take that back.
-  /// - Complexity: Reads the references of every table for each model of which records were
-  ///   removed or updated.
+  /// - Parameter removal: The operation that removes a record; an insertion if it is taken back.
+  /// - Complexity: Reads the references of every table for each model with removed or updated
+  ///   records.
   func tables(behind changes: [ChangeLine], removal: RecordChange.Operation) throws -> [String] {
     let models = Set(
       changes.filter { $0.operation == removal || $0.operation == .update }.map(\.model))
@@ -22,11 +22,11 @@ struct UnloggedReach {
       for model in store.schema.models where models.contains(model.name) {
         let here = changes.filter { $0.model == model.name }
         let isRemoved = here.contains { $0.operation == removal }
-        // Another key is a removal and an insertion.
+        // A change of key is a removal and an insertion.
         let isRekeyed = isRemoved && here.contains { ![removal, .update].contains($0.operation) }
         let columns = here.filter { $0.operation == .update }.flatMap(\.fields)
           .compactMap { model.field(named: $0.name)?.column }
-        // Where references follow an update, they follow the way back, too.
+        // References that cascade an update also cascade its reversal.
         let rows = try transaction.rows(
           """
           SELECT DISTINCT t.name

@@ -9,7 +9,7 @@ import Synchronization
   import Darwin
 #endif
 
-/// Wakes a command that waits for news from another thread. It costs nothing while nothing comes.
+/// Wakes a command that waits for another thread. Waiting uses no CPU time.
 final class Bell: Sendable {
   /// Why a command goes on.
   enum Waking {
@@ -21,7 +21,7 @@ final class Bell: Sendable {
   private let pipe: SystemPipe
   private let failure = Mutex<(any Error)?>(nil)
 
-  /// From now on signals that interrupt wake who waits.
+  /// Lets signals that interrupt wake the waiting command.
   init() throws(SystemError) {
     pipe = try SystemPipe()
     for end in [pipe.readEnd, pipe.writeEnd] {
@@ -36,14 +36,14 @@ final class Bell: Sendable {
     close(pipe.readEnd)
   }
 
-  /// There is something new.
+  /// Signals that there are new changes.
   func ring() {
     var byte: UInt8 = 0
-    // A full pipe holds rings enough.
+    // A full pipe wakes the reader anyway.
     _ = write(pipe.writeEnd, &byte, 1)
   }
 
-  /// There will be nothing new: whoever waits meets `error`.
+  /// Ends every later wait with `error`: no more changes come.
   func fail(_ error: any Error) {
     failure.withLock { $0 = $0 ?? error }
     ring()
@@ -51,8 +51,8 @@ final class Bell: Sendable {
 
   /// Waits for a ring since the last waking, for a signal, or until `deadline`.
   ///
-  /// - Throws: What ``fail(_:)`` was told; ``OutputError/readerClosed`` when nobody reads standard
-  ///   output any more, which a command that has nothing to write would not notice.
+  /// - Throws: The error of ``fail(_:)``; ``OutputError/readerClosed`` if the reader closed
+  ///   standard output, which a command without output would not notice.
   func wait(until deadline: ContinuousClock.Instant?) throws -> Waking {
     var descriptors = [
       pollfd(fd: pipe.readEnd, events: Int16(POLLIN), revents: 0),
@@ -70,7 +70,7 @@ final class Bell: Sendable {
       }
       let output = Int32(descriptors[1].revents)
       if output & (POLLERR | POLLHUP) != 0 { throw OutputError.readerClosed }
-      // Standard output is closed, so there is nothing to look at.
+      // Standard output is closed, so it needs no poll.
       if output & POLLNVAL != 0 { descriptors[1].fd = -1 }
       guard descriptors[0].revents != 0 else { continue }
       silence()
@@ -79,7 +79,7 @@ final class Bell: Sendable {
     }
   }
 
-  /// Rings that came together are one.
+  /// Several signals before a wakeup count as one.
   private func silence() {
     var bytes = [UInt8](repeating: 0, count: 4096)
     while read(pipe.readEnd, &bytes, bytes.count) == bytes.count {}

@@ -37,10 +37,10 @@ struct EventCommand {
   /// Runs it to its end; its output and errors go where this program's go. It need not read its
   /// input.
   ///
-  /// - Parameter environment: Variables that the command gets besides those of this program.
+  /// - Parameter environment: Variables in addition to those of this program.
   /// - Throws: ``CommandError`` when the shell cannot be started.
   func run(_ input: [UInt8], environment: [String: String] = [:]) throws -> Ending {
-    // Ended now, the command would go on without anybody who notes that it is done.
+    // If the process ended now, the command would go on, but its success would not be recorded.
     Interruption.beginWaiting()
     defer { Interruption.endWaiting() }
     do {
@@ -62,8 +62,8 @@ struct EventCommand {
     }
   }
 
-  /// Lets commands be waited for: whoever started this program may ignore that children end, and
-  /// then the system keeps nothing to wait for. A handler of a program around this one stays.
+  /// Lets the process wait for commands: a parent may have set SIGCHLD to be ignored, and then the
+  /// system keeps no exit status. The handler of an embedding program stays.
   static func admitWaiting() {
     if Interruption.isIgnored(SIGCHLD) { signal(SIGCHLD, SIG_DFL) }
   }
@@ -85,7 +85,7 @@ struct EventCommand {
       posix_spawnattr_destroy(&attributes)
     }
     posix_spawn_file_actions_adddup2(&actions, input, STDIN_FILENO)
-    // What this program ignores, the command would ignore too.
+    // The command would inherit ignored signals.
     var signals = sigset_t()
     sigemptyset(&signals)
     posix_spawnattr_setsigmask(&attributes, &signals)
@@ -95,7 +95,7 @@ struct EventCommand {
     posix_spawnattr_setsigdefault(&attributes, &signals)
     posix_spawnattr_setflags(
       &attributes, Int16(POSIX_SPAWN_SETSIGMASK) | Int16(POSIX_SPAWN_SETSIGDEF))
-    // A gap that this program was run for is none of the command's.
+    // This program may itself run for a gap, which does not concern the command.
     let environment = ProcessInfo.processInfo.environment.filter { $0.key != "STORECLI_GAP" }
       .merging(variables) { _, given in given }
       .map { "\($0)=\($1)" }
@@ -108,7 +108,7 @@ struct EventCommand {
     return process
   }
 
-  /// Writes as much as the command takes.
+  /// Writes until the command stops reading.
   private static func feed(_ input: [UInt8], to descriptor: Int32) {
     var rest = input[...]
     while !rest.isEmpty {

@@ -1,14 +1,13 @@
 import ModelStore
 
-/// What stands at a reader's place in the change journal.
+/// The journal row at a reader's position.
 ///
-/// Positions are used again only where somebody emptied the journal by hand. When it has grown
-/// beyond the place since, the position says nothing, but something else stands there: a
-/// transaction's last row holds its id. Only another program's change that is the same to the last
-/// value would be taken for what it was.
+/// Positions are reused only if another program empties the journal. If the journal then grows past
+/// the position, the row there differs: a transaction's last row holds its id. Only a change of
+/// another program with exactly the same values would look the same.
 struct JournalAnchor {
   private let position: JournalPosition
-  /// nil where nobody knows: before the first entry, and where it is trimmed.
+  /// nil if unknown: before the first entry, and for a trimmed position.
   private let content: [SQLValue]?
 
   /// - Complexity: One seek.
@@ -17,8 +16,7 @@ struct JournalAnchor {
     content = try journal.row(at: position)
   }
 
-  /// Whether the same stands there, as far as anybody knows. What was read of the journal in
-  /// between, behind the place, then follows it.
+  /// Whether the row is still the same, or unknown. Rows read after the position then follow it.
   func holds(in journal: ChangeJournal) throws -> Bool {
     guard let content, let present = try journal.row(at: position) else { return true }
     return present == content

@@ -1,21 +1,22 @@
 import ModelStore
 
-/// Follows the change journal: every change of every program, with who made it.
+/// Follows the change journal: every change of every program, and who made it.
 ///
-/// It reads a stretch of the journal when the one before is handed on, so who takes the changes may
-/// be as slow as they like.
+/// It reads the next part of the journal after it wrote the part before, so a slow reader costs no
+/// memory.
 struct JournalWatch {
   let store: Store
-  /// Up to there nobody knows when it was entered that does not say so.
+  /// Up to this position, entries of programs without ModelStore have an unknown time.
   private(set) var past: JournalPosition
   let selection: WatchSelection
   let bell: Bell
   let deadline: ContinuousClock.Instant?
-  /// Whether everything up to ``past`` is told, however long that takes.
+  /// Whether all changes up to ``past`` are written, even after the timeout.
   let drains: Bool
   let context: CommandContext
 
-  /// Entries that are read at once. With a predicate more: each time, what came since is read too.
+  /// The number of entries read at once. A predicate needs more, because each read also reads later
+  /// changes.
   private var pageSize: Int { selection.filter == nil ? 4096 : 32_768 }
 
   /// Writes what follows `start` until there is a reason to end; nil when enough was written.
@@ -29,7 +30,7 @@ struct JournalWatch {
     while !output.isFull {
       if Interruption.isRequested { return .interrupted }
       try store.checkUnchanged(selection.models ?? [])
-      try writeDamage(told: &damaged, to: &output)
+      try writeDamage(reported: &damaged, to: &output)
       if output.isFull { break }
       let end = try store.changeJournal.position()
       guard try end >= place.position && place.anchor.holds(in: store.changeJournal) else {
@@ -52,10 +53,10 @@ struct JournalWatch {
     return nil
   }
 
-  /// How far a watch has come.
+  /// The position of a watch.
   private struct Place {
     var position: JournalPosition
-    /// What a transaction did up to there is left out.
+    /// A transaction's changes up to this position are left out.
     let start: JournalPosition
     var anchor: JournalAnchor
 
@@ -68,7 +69,7 @@ struct JournalWatch {
     }
   }
 
-  /// Writes the entries behind `place` that are read at once, and moves it there.
+  /// Reads and writes the next entries after `place`, and moves it to their end.
   ///
   /// - Returns: Why to end; nil to go on.
   private func writePage(
@@ -78,7 +79,7 @@ struct JournalWatch {
     let last = try journal.place(ofEntry: pageSize, after: place.position, through: end)
     let transactions = try journal.transactions(
       after: place.position, through: last, matching: JournalFilter(model: onlyModel))
-    // What other programs did may end a few rows behind: an entry is told as a whole.
+    // An entry of another program may end a few rows later; it is written as a whole.
     let reached = max(last, transactions.last?.positions.upperBound ?? last)
     let next = try JournalAnchor(at: reached, in: journal)
     guard try place.anchor.holds(in: journal) else { return nil }
@@ -93,19 +94,19 @@ struct JournalWatch {
     return isOver(at: place.position) && !output.isFull ? .timedOut : nil
   }
 
-  /// Writes that the journal was emptied, and begins again with what is in it now.
+  /// Writes a gap for an emptied journal, and begins again with its present entries.
   private func writeEmptied(_ place: inout Place, to output: inout WatchOutput) throws {
     let oldest = try store.changeJournal.oldestPlace()
     try output.write([
       StreamGap(
         reason: .emptied, side: .before, position: oldest, start: place.position,
-        words: "somebody emptied the journal; what is in it now follows")
+        words: "another program emptied the journal; its present entries follow")
     ])
     try output.flush()
     place = try Place(at: oldest, since: oldest, in: store.changeJournal)
   }
 
-  /// Writes that entries behind `place` were removed, and moves it behind them.
+  /// Writes a gap for removed entries after `place`, and moves it past them.
   private func writeTrimmed(_ place: inout Place, to output: inout WatchOutput) throws {
     let oldest = try store.changeJournal.oldestPlace()
     try output.write([.trimmed(from: place.position, to: oldest)])
@@ -113,7 +114,7 @@ struct JournalWatch {
     place = try Place(at: oldest, since: place.start, in: store.changeJournal)
   }
 
-  /// Writes what the consumer has not acknowledged yet, and acknowledges what is handed on.
+  /// Writes what the consumer has not acknowledged yet, and acknowledges what is written.
   mutating func follow(
     _ consumer: Consumer, to output: inout WatchOutput
   ) throws -> Bell.Waking? {
@@ -124,7 +125,7 @@ struct JournalWatch {
     while !output.isFull {
       if Interruption.isRequested { return .interrupted }
       try store.checkUnchanged(selection.models ?? [])
-      try writeDamage(told: &damaged, to: &output)
+      try writeDamage(reported: &damaged, to: &output)
       if output.isFull { break }
       guard let batch = try consumer.next(limit: pageSize) else {
         switch try bell.wait(until: deadline) {
@@ -143,7 +144,7 @@ struct JournalWatch {
         guard !output.isCut, !output.isFull else {
           return Interruption.isRequested ? .interrupted : nil
         }
-        // Somebody may have emptied the journal.
+        // Another program may have emptied the journal.
         past = min(past, try store.changeJournal.position())
       }
       if let waking = try handOn(batch, to: &output) { return waking }
@@ -152,7 +153,7 @@ struct JournalWatch {
     return nil
   }
 
-  /// Writes a batch and acknowledges what of it is handed on.
+  /// Writes a batch and acknowledges the part that is written.
   private func handOn(
     _ batch: ConsumerBatch, to output: inout WatchOutput
   ) throws -> Bell.Waking? {
@@ -166,7 +167,7 @@ struct JournalWatch {
       }
       try output.write(group.gaps)
       if !output.isFull { try output.write(group.changes) }
-      // What was cut off comes again.
+      // The rest comes again in the next batch.
       guard !output.isCut else {
         try output.flush()
         if let done { try batch.acknowledge(through: done) }
@@ -183,13 +184,12 @@ struct JournalWatch {
     return nil
   }
 
-  /// Reports of which models changes may not be recorded from now on: once for as long as that is
-  /// so.
-  private func writeDamage(told: inout Set<String>, to output: inout WatchOutput) throws {
+  /// Reports models whose changes may not be recorded from now on, once until that ends.
+  private func writeDamage(reported: inout Set<String>, to output: inout WatchOutput) throws {
     let journal = store.changeJournal
     let damaged = Set(journal.damagedModels.filter(selection.includes))
-    let gaps = try journal.damageGaps(of: damaged.subtracting(told))
-    told = damaged
+    let gaps = try journal.damageGaps(of: damaged.subtracting(reported))
+    reported = damaged
     guard !gaps.isEmpty else { return }
     try output.write(gaps)
     try output.flush()
@@ -199,14 +199,13 @@ struct JournalWatch {
     selection.models.flatMap { $0.count == 1 ? $0[0].name : nil }
   }
 
-  /// Whether the time is over: others may write faster than this reads.
+  /// Whether the timeout has passed; other programs may write faster than this reads.
   private func isOver(at position: JournalPosition) -> Bool {
     guard let deadline, !drains || position >= past else { return false }
     return deadline <= ContinuousClock.Instant.now
   }
 
-  /// Why to end in the middle of what was read. Lines are written so fast that the time is looked
-  /// at behind them.
+  /// Why to end within a batch. Writing lines is fast, so the time is checked after them.
   private func reasonToStop(
     at position: JournalPosition, _ output: WatchOutput
   ) -> Bell.Waking? {
@@ -226,10 +225,10 @@ struct JournalWatch {
     }
   }
 
-  /// Where all models are watched, each change is written as its model is now.
+  /// If all models are watched, each change is written with its model's present definition.
   ///
-  /// - Parameter start: What a transaction did up to there is left out.
-  /// - Throws: ``CommandError`` when another program has changed a model that was named.
+  /// - Parameter start: A transaction's changes up to this position are left out.
+  /// - Throws: ``CommandError`` if another program has changed a named model.
   private func groups(
     of transactions: [JournalTransaction], after start: JournalPosition
   ) throws -> [WatchSelection.Group] {
@@ -237,8 +236,8 @@ struct JournalWatch {
     return try knownGroups(of: transactions[...], after: start)
   }
 
-  /// The groups of what can be held against the predicate: where not all can, of what came wholly
-  /// behind the last gap.
+  /// The groups whose changes can be compared with the predicate. If some cannot, only the groups
+  /// after the last gap.
   private func knownGroups(
     of transactions: ArraySlice<JournalTransaction>, after start: JournalPosition
   ) throws -> [WatchSelection.Group] {
@@ -259,7 +258,8 @@ struct JournalWatch {
             reason: .predicate, side: .before, position: last, start: first,
             models: selection.models?.map(\.name),
             words:
-              "what met the predicate from seq \(first) to \(last) is not known: \(gap.reason)")
+              "which records met the predicate from position \(first) to \(last) is not known: \(gap.reason)"
+          )
         ])
       return try [unknown] + (rest.isEmpty ? [] : knownGroups(of: rest, after: start))
     }

@@ -2,13 +2,13 @@ import ModelStore
 import RecordFormats
 import Synchronization
 
-/// The result of a query as a table on a terminal, redrawn in place when it changes. It shows what
-/// is; ``LiveWatch`` tells what happened.
+/// The result of a query as a table on a terminal, redrawn in place when it changes. It shows the
+/// present state; ``LiveWatch`` reports the changes.
 final class LiveTable: Sendable {
   private struct Shown {
     var records: [DynamicRecord] = []
     var total = 0
-    /// Whether somebody changed fields that no event tells, so that the records are read anew.
+    /// Whether another program changed fields without an event, so the records must be refetched.
     var isStale = false
     var changeCount = 0
   }
@@ -24,15 +24,15 @@ final class LiveTable: Sendable {
     self.columns = columns
   }
 
-  /// Shows `query` until there is a reason to end; nil when so many changes were seen.
+  /// Shows `query` until there is a reason to end; nil after that many changes.
   ///
-  /// - Returns: Also how many changes were shown.
+  /// - Returns: The reason and the number of changes.
   func follow(
     _ query: StoreQuery<DynamicRecord>, countMax: Int, until deadline: ContinuousClock.Instant?,
     on console: Console
   ) throws -> (waking: Bell.Waking?, changeCount: Int) {
     let height = console.dataTerminal.height ?? Self.usualHeight
-    // A heading, the line below and the cursor's take one each.
+    // The heading, the line below and the cursor's line take one each.
     let query = query.limit(max(height - 3, 1))
     let live = try store.liveQuery(query)
     let subscription = try live.observe(options: .initial, coalescing: .latest) { [self] changes in
@@ -42,7 +42,7 @@ final class LiveTable: Sendable {
     var lineCount = 0
     var changeCount = 0
     while true {
-      // What is there is shown first, however little time there is.
+      // The present records are shown first, even with a short timeout.
       let waking = try bell.wait(until: lineCount == 0 ? nil : deadline)
       guard waking == .rung else { return (waking, changeCount) }
       try store.checkUnchanged([query.schema])
@@ -92,7 +92,7 @@ final class LiveTable: Sendable {
     for line in lines + [Substring(console.dataTerminal.palette.dressed(end, as: .hint))] {
       try console.data.append("\(line)\u{1B}[K\n")
     }
-    // What the table before had more.
+    // Clears the lines of a longer table before.
     try console.data.append("\u{1B}[J")
     try console.finish()
     return lines.count + 1

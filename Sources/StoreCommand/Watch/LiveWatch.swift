@@ -2,44 +2,45 @@ import Dispatch
 import ModelStore
 import Synchronization
 
-/// Follows the results of queries, where there is no journal or an order is wanted: every change of
-/// every program, with the places in the result.
+/// Follows the results of queries, for stores without a journal and for `--sort`: every change of
+/// every program, with its indices in the result.
 final class LiveWatch: Sendable {
   private struct State {
     var waiting = WaitingChanges()
-    /// The models of which fields may have changed that nobody can tell.
+    /// The models whose fields may have changed without an event.
     var gaps: Set<String> = []
-    /// How many results are still to be told as they are.
+    /// How many results still have to print their present records.
     var dueCount = 0
     var hasEnded = false
   }
 
   private let store: Store
   private let bell: Bell
-  private let isFolding: Bool
+  private let isCoalescing: Bool
   private let fields: [String]?
-  private let tellsPlaces: Bool
+  private let includesIndices: Bool
   private let state = Mutex(State())
-  /// Rings for who waits for the changes before to be taken.
+  /// Signals that the earlier changes were taken.
   private let room = DispatchSemaphore(value: 0)
 
   /// - Parameters:
-  ///   - isFolding: Whether only what changes come to is told.
-  ///   - fields: Of the only model; nil for all.
-  ///   - tellsPlaces: Whether the places in the result are told, which is one then.
-  init(of store: Store, _ bell: Bell, isFolding: Bool, fields: [String]?, tellsPlaces: Bool) {
+  ///   - isCoalescing: Whether to print net changes.
+  ///   - fields: Fields of the only model; nil for all.
+  ///   - includesIndices: Whether to print indices, for a single result.
+  init(of store: Store, _ bell: Bell, isCoalescing: Bool, fields: [String]?, includesIndices: Bool)
+  {
     self.store = store
     self.bell = bell
-    self.isFolding = isFolding
+    self.isCoalescing = isCoalescing
     self.fields = fields
-    self.tellsPlaces = tellsPlaces
+    self.includesIndices = includesIndices
   }
 
-  /// Writes what happens to `queries` until there is a reason to end; nil when enough was written.
+  /// Writes the changes of `queries` until there is a reason to end; nil after enough changes.
   ///
   /// - Parameters:
-  ///   - snapshot: Whether it begins with the records that are there.
-  ///   - whenReady: Called when everything from then on will be written.
+  ///   - snapshot: Whether to write the present records first.
+  ///   - whenReady: Called once all later changes will be written.
   func follow(
     _ queries: [StoreQuery<DynamicRecord>], snapshot: Bool,
     until deadline: ContinuousClock.Instant?,
@@ -64,7 +65,7 @@ final class LiveWatch: Sendable {
       if output.isFull { break }
       if !waiting.changes.isEmpty {
         room.signal()
-        let lines = isFolding ? waiting.net : waiting.changes
+        let lines = isCoalescing ? waiting.net : waiting.changes
         try output.write(lines.compactMap { $0.narrowed(to: fields) })
         try output.flush()
         if !isDue, let deadline, deadline <= ContinuousClock.Instant.now, !output.isFull {
@@ -72,7 +73,7 @@ final class LiveWatch: Sendable {
         }
         continue
       }
-      // What is there is told first, however little time there is.
+      // The present records are written first, even with a short timeout.
       switch try bell.wait(until: isDue ? nil : deadline) {
       case .rung: continue
       case let waking: return waking
@@ -90,31 +91,31 @@ final class LiveWatch: Sendable {
       let schema = query.query.schema
       return try query.observe(options: snapshot ? .initial : []) { [self] changes in
         take(
-          ResultLines(changes, of: schema, tellsPlaces: tellsPlaces).all, of: changes,
+          ResultLines(changes, of: schema, includesIndices: includesIndices).all, of: changes,
           gap: changes.isReset && !changes.isInitial ? schema.name : nil)
       }
     }
   }
 
-  /// Writes once for each model that its fields may change from now on without a report.
+  /// Writes once for each model that later changes of its fields are not reported.
   private func writeGaps(
     _ models: Set<String>, told: inout Set<String>, to output: inout WatchOutput
   ) throws {
-    let unheard = models.subtracting(told).sorted()
-    guard !unheard.isEmpty else { return }
+    let unreported = models.subtracting(told).sorted()
+    guard !unreported.isEmpty else { return }
     told.formUnion(models)
     try output.write([
       StreamGap(
-        reason: .unrecorded, side: .after, models: unheard,
+        reason: .unrecorded, side: .after, models: unreported,
         words:
-          "what others change in fields of \(unheard.joined(separator: ", ")) cannot be told "
+          "changes of other programs to fields of \(unreported.joined(separator: ", ")) are not reported "
           + "from now on (see \(Program.name) journal on)")
     ])
     try output.flush()
   }
 
-  /// Waits while many changes are not taken yet: what comes meanwhile waits in the store, where it
-  /// is folded before it takes much room.
+  /// Waits while many changes are not taken yet. Later changes stay in the store, which coalesces
+  /// them before they take much memory.
   private func take(_ lines: [WatchedChange], of event: QueryChanges<DynamicRecord>, gap: String?) {
     while !state.withLock({ $0.hasEnded || $0.waiting.changes.count < Self.waitingCountMax }) {
       room.wait()

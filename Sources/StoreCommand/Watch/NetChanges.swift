@@ -1,7 +1,6 @@
 import ModelStore
 
-/// What changes that follow one another come to, record by record: what was undone on the way is
-/// not told.
+/// The net changes of records: a change that a later change takes back is left out.
 struct NetChanges {
   private struct Key: Hashable {
     let model: String
@@ -9,25 +8,24 @@ struct NetChanges {
   }
 
   private var order: [Key] = []
-  /// nil where a record is as it was.
+  /// nil for a record without a net change.
   private var changes: [Key: WatchedChange?] = [:]
-  /// The records that were changed in fields which nobody knows, so that none can be called as it
-  /// was.
+  /// The records with changes in unknown fields, which therefore always have a net change.
   private var unknown: Set<Key> = []
 
-  /// The net changes in the order in which their records were touched first. Each has the place
-  /// that its record's last change had, which is one in a result on the way.
+  /// The net changes in the order of their records' first changes. Each has the index of its
+  /// record's last change, which belongs to an intermediate result.
   static func of(_ changes: [WatchedChange]) -> [WatchedChange] {
     var net = NetChanges()
     for change in changes { net.add(change) }
     return net.order.compactMap { net.changes[$0] ?? nil }
   }
 
-  /// The net changes of a result's records with their places in it before and after all.
+  /// The net changes of a result's records, with their indices before and after all changes.
   ///
   /// - Parameters:
   ///   - old: The keys of the result before, in order.
-  ///   - new: Those of the result after.
+  ///   - new: The keys of the result after, in order.
   static func placed(
     _ changes: [WatchedChange], from old: some Sequence<[SQLValue]>,
     to new: some Sequence<[SQLValue]>
@@ -48,7 +46,7 @@ struct NetChanges {
     }
   }
 
-  /// - Complexity: Linear in `keys` as far as the last that is wanted.
+  /// - Complexity: Linear in `keys` up to the last index that is needed.
   private static func indices(
     of wanted: Set<[SQLValue]>, in keys: some Sequence<[SQLValue]>
   ) -> [[SQLValue]: Int] {
@@ -73,7 +71,7 @@ struct NetChanges {
     changes[key] = .some(earlier.map { Self.joined($0, change, isKnown: isKnown) } ?? change)
   }
 
-  /// nil when the second took back the first. Who made the second is who is told.
+  /// nil if the second change takes back the first. The result names the author of the second.
   private static func joined(
     _ first: WatchedChange, _ second: WatchedChange, isKnown: Bool
   ) -> WatchedChange? {
@@ -105,7 +103,7 @@ struct NetChanges {
     return change
   }
 
-  /// The fields of both that are not as they were, in the order in which they were named.
+  /// The fields of both changes whose values differ in the end, in their first order.
   private static func differing(
     _ old: [ChangeLine.Field], _ new: [ChangeLine.Field]
   ) -> [ChangeLine.Field] {

@@ -1,20 +1,20 @@
 import ModelStore
 
-/// The lines of `watch` for one event of a result that is followed.
+/// The lines of `watch` for one event of a live result.
 struct ResultLines {
   private let changes: QueryChanges<DynamicRecord>
   private let schema: ModelSchema
-  private let tellsPlaces: Bool
+  private let includesIndices: Bool
   private let tellsPassages: Bool
   private let now = TimeText.now
 
-  /// - Parameter tellsPlaces: Whether the places in the result are told.
-  init(_ changes: QueryChanges<DynamicRecord>, of schema: ModelSchema, tellsPlaces: Bool) {
+  /// - Parameter includesIndices: Whether to print indices.
+  init(_ changes: QueryChanges<DynamicRecord>, of schema: ModelSchema, includesIndices: Bool) {
     self.changes = changes
     self.schema = schema
-    self.tellsPlaces = tellsPlaces
-    // What another program wrote is read anew: why a row came or went is not known then.
-    tellsPassages = tellsPlaces && (changes.isInitial || !changes.isReset)
+    self.includesIndices = includesIndices
+    // Commits of other programs are refetched, so the reason why a row came or went is unknown.
+    tellsPassages = includesIndices && (changes.isInitial || !changes.isReset)
   }
 
   var all: [WatchedChange] { deletions + insertions + updates + moves }
@@ -48,7 +48,7 @@ struct ResultLines {
   }
 
   private var updates: [WatchedChange] {
-    // By where they stand: each record stands somewhere else.
+    // Sorted by index, since each record has its own.
     let moved = Set(changes.moves.map(\.newIndex))
     return changes.updates.map { update in
       let fields = update.fields.map {
@@ -79,7 +79,7 @@ struct ResultLines {
       change: ChangeLine(
         operation: operation, model: schema.name, key: key, fields: fields, origin: origin,
         schema: schema),
-      logged: nil, place: tellsPlaces ? place : nil, passage: tellsPassages ? .within : nil,
+      logged: nil, place: includesIndices ? place : nil, passage: tellsPassages ? .within : nil,
       time: now)
   }
 }

@@ -1,7 +1,6 @@
 import ModelStore
 
-/// Changes of results, in the order in which they came, until somebody tells them. Each event is a
-/// step.
+/// Changes of results in their order, until they are written. Each event is a step.
 struct WaitingChanges {
   private typealias Keys = QueryChanges<DynamicRecord>.ResultKeys
 
@@ -12,9 +11,9 @@ struct WaitingChanges {
   /// The result before the first and after the last event.
   private var ends: (old: Keys, new: Keys)?
 
-  /// - Parameter lines: What is to be told of `event`: of one result where they have places.
+  /// - Parameter lines: The lines for `event`: of a single result, if they have indices.
   mutating func add(_ lines: [WatchedChange], of event: QueryChanges<DynamicRecord>) {
-    // One of which nothing is to be told moves the end, too.
+    // An event without lines also moves the end.
     eventCount += 1
     step += 1
     changes += lines.map { line in
@@ -25,7 +24,7 @@ struct WaitingChanges {
     ends = (old: ends?.old ?? event.old, new: event.new)
   }
 
-  /// Hands over what waits.
+  /// Returns the waiting changes and removes them.
   mutating func take() -> WaitingChanges {
     let taken = self
     self = WaitingChanges()
@@ -33,13 +32,12 @@ struct WaitingChanges {
     return taken
   }
 
-  /// What all of them come to, record by record, as one step with places in the results at both
-  /// ends.
+  /// The net changes of all events as one step, with indices in the first and last results.
   ///
-  /// - Complexity: Linear in the results where several events have places, else in the changes.
+  /// - Complexity: Linear in the results if several events have indices, else in the changes.
   var net: [WatchedChange] {
     var net = NetChanges.of(changes)
-    // One event's places are those of its ends already.
+    // The indices of a single event are already those of its ends.
     guard eventCount > 1, let ends, net.contains(where: { $0.place != nil }) else { return net }
     net = NetChanges.placed(net, from: ends.old, to: ends.new)
     for index in net.indices { net[index].place?.step = step }

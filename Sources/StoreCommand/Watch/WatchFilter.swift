@@ -1,17 +1,17 @@
 import ModelStore
 
-/// Holds what the journal tells against a predicate: which records met it before and after each
+/// Compares the changes of the journal with a predicate: which records met it before and after each
 /// change.
 ///
-/// The journal has only the fields that changed, so the records are read as they were at the end of
-/// a stretch of it and led back from there.
+/// The journal has only the changed fields. So the records are read as of the end of a part of the
+/// journal, and the changes are undone in memory from there.
 struct WatchFilter {
-  /// Some changes cannot be held against the predicate.
+  /// Some changes cannot be compared with the predicate.
   struct Gap: Error {
     let reason: String
   }
 
-  /// A change as it looks to who sees only the records that meet the predicate.
+  /// A change, seen through the predicate.
   struct Step {
     let operation: RecordChange.Operation
     let fields: [ChangeLine.Field]
@@ -28,8 +28,8 @@ struct WatchFilter {
     self.schema = schema
   }
 
-  /// What the changes of the model come to, by their positions; without those of records that did
-  /// not meet the predicate, before or after.
+  /// The filtered changes of the model by position, without changes of records that did not meet
+  /// the predicate before or after.
   ///
   /// - Throws: ``Gap``; ``StoreError``.
   func steps(
@@ -80,11 +80,11 @@ struct WatchFilter {
     }
   }
 
-  /// What the record was before `change`, given what it was after it.
+  /// The record before `change`, given the record after it.
   private func image(before change: JournalChange, after: [SQLValue]?) throws -> [SQLValue]? {
-    let gap = Gap(reason: "the journal does not tell how \(schema.name) changed there")
+    let gap = Gap(reason: "the journal does not record how \(schema.name) changed there")
     guard change.detail == .full, (after == nil) == (change.operation == .delete) else { throw gap }
-    // Where the journal was off for a while, the record was something else in between.
+    // While the journal was off, the record had other values.
     let isWhole = change.fields.allSatisfy { field in
       guard let after, let index = schema.fieldIndex(named: field.name) else { return true }
       return after[index] == field.new
@@ -117,7 +117,8 @@ struct WatchFilter {
   private func images(
     of keys: Set<[SQLValue]>, at position: JournalPosition, in store: Store
   ) throws -> [[SQLValue]: [SQLValue]] {
-    // Of a composite key the field that tells the most records apart; the others are looked over.
+    // For a composite key, search by the field with the most distinct values and compare the
+    // others.
     let choices = schema.keyIndices.indices.map { place in Set(keys.map { $0[place] }) }
     guard let place = choices.indices.max(by: { choices[$0].count < choices[$1].count }) else {
       return [:]
@@ -128,7 +129,7 @@ struct WatchFilter {
       let some = Array(values[start..<min(start + Self.maxKeyCount, values.count)])
       let condition = Condition.isIn(.field(schema.keyIndices[place]), some)
       var query = StoreQuery<DynamicRecord>(schema)
-      // Where only SQLite can compare keys, all records are read.
+      // If only SQLite can compare the keys, read all records.
       if ConditionEvaluator(condition, schema: schema) != nil { query.condition = condition }
       for record in try store.fetch(query, at: position) where keys.contains(record.key) {
         images[record.key] = record.values
@@ -137,6 +138,6 @@ struct WatchFilter {
     return images
   }
 
-  /// Keys that are asked for at once; SQLite takes at most 32,766 arguments.
+  /// The number of keys in one query; SQLite takes at most 32,766 arguments.
   private static let maxKeyCount = 10_000
 }

@@ -1,15 +1,15 @@
 import ModelStore
 import RecordFormats
 
-/// Where the changes of `watch` go, until as many were handed on as were asked for: lines on
-/// standard output, or the standard input of a command.
+/// Where the changes of `watch` go, up to `--count`: lines on standard output, or the standard
+/// input of a command.
 struct WatchOutput {
-  /// What a command is run with.
+  /// A command and how to run it.
   struct Handler {
     let command: EventCommand
-    /// Whether one run takes all changes that came together.
+    /// Whether one run receives all changes of a batch.
     let takesAll: Bool
-    /// Whether what it did not do is owed, so that nothing more may follow.
+    /// Whether a failed run must be repeated, so that no later change may follow.
     let isOwed: Bool
   }
 
@@ -21,18 +21,18 @@ struct WatchOutput {
   private(set) var count = 0
   /// Whether a gap ended the stream.
   private(set) var hasFailedOnGap = false
-  /// Whether the last changes were not all handed on.
+  /// Whether some of the last changes were not written.
   private(set) var isCut = false
   /// Runs of the command that failed.
   private(set) var failureCount = 0
 
-  /// What a gap does besides being written.
+  /// Whether a gap ends the stream.
   enum GapPolicy { case goOn, end }
 
   /// - Parameters:
-  ///   - splitsParts: Whether counting may end in the middle of what is written at once.
+  ///   - splitsParts: Whether the count may end in the middle of a part.
   ///   - gapPolicy: Whether the stream ends at the first gap.
-  /// - Throws: ``CommandError`` for a format that has an end or a heading.
+  /// - Throws: ``CommandError`` for a format with an end or a heading.
   init(
     _ context: CommandContext, countMax: Int?, splitsParts: Bool, handler: Handler?,
     gapPolicy: GapPolicy = .goOn
@@ -41,10 +41,10 @@ struct WatchOutput {
     case nil, .ndjson: break
     case .plain, .table:
       guard handler == nil else {
-        throw CommandError.usage("A command reads ndjson; leave out -o.")
+        throw CommandError.usage("--exec passes ndjson to the command; leave out -o.")
       }
     case .json, .csv, .tsv, .yaml, .md:
-      throw CommandError.usage("What watch writes has no end: use -o ndjson, plain or table.")
+      throw CommandError.usage("The output of watch has no end: use -o ndjson, plain or table.")
     }
     self.context = context
     self.countMax = countMax ?? .max
@@ -53,13 +53,13 @@ struct WatchOutput {
     self.gapPolicy = gapPolicy
   }
 
-  /// Whether nothing more is to be written.
+  /// Whether the output takes no more changes.
   var isFull: Bool { count >= countMax || hasFailedOnGap }
 
   /// Whether a command takes the changes.
   var hasHandler: Bool { handler != nil }
 
-  /// Whether each transaction is done with before the next one is begun.
+  /// Whether each transaction must be finished before the next.
   var isStepwise: Bool { handler != nil || countMax < .max }
 
   private var isForProgram: Bool {
@@ -69,9 +69,9 @@ struct WatchOutput {
     return format == .ndjson
   }
 
-  /// Hands on gaps, which do not count as changes. A command is run for each.
+  /// Writes gaps, which do not count as changes. A command runs for each.
   ///
-  /// - Throws: ``CommandError`` when the command fails and its work is owed; ``OutputError``.
+  /// - Throws: ``CommandError`` if the command fails and must be repeated; ``OutputError``.
   mutating func write(_ gaps: [StreamGap]) throws {
     for gap in gaps where !isFull {
       if let handler {
@@ -84,7 +84,7 @@ struct WatchOutput {
       }
       guard gapPolicy == .end else { continue }
       hasFailedOnGap = true
-      // It is not acknowledged: the next run ends there, too.
+      // The gap is not acknowledged: the next run ends there too.
       isCut = true
     }
   }
@@ -95,15 +95,15 @@ struct WatchOutput {
     input.append(UInt8(ascii: "\n"))
     try context.console.say(gap.text)
     let ending = try handler.command.run(input, environment: ["STORECLI_GAP": gap.words])
-    return try check(ending, handler, place: gap.position.map { " for the gap at seq \($0)" } ?? "")
+    return try check(
+      ending, handler, place: gap.position.map { " for the gap at position \($0)" } ?? "")
   }
 
-  /// Hands on changes, as many as are wanted, at once. Lines wait until they are many, or for
-  /// ``flush()``.
+  /// Writes changes, up to the count. Lines wait until the buffer is full, or for ``flush()``.
   ///
-  /// - Throws: ``CommandError`` when the command fails and its work is owed; ``OutputError``.
+  /// - Throws: ``CommandError`` if the command fails and must be repeated; ``OutputError``.
   mutating func write(_ changes: [WatchedChange]) throws {
-    // What is acknowledged as a whole is told as a whole.
+    // A part that is acknowledged as a whole is written as a whole.
     let wanted = splitsParts ? changes.prefix(countMax - count) : changes[...]
     isCut = wanted.count < changes.count
     guard let handler else { return try writeLines(wanted) }
@@ -118,8 +118,8 @@ struct WatchOutput {
     }
   }
 
-  /// Lets whoever reads see the lines so far. It comes before anything is waited for or
-  /// acknowledged; after each transaction it would cost more than all the rest.
+  /// Flushes the lines to the reader. Call it before waiting or acknowledging; after each
+  /// transaction, it would take more time than everything else.
   func flush() throws {
     try context.console.finish()
   }
@@ -138,7 +138,7 @@ struct WatchOutput {
     }
   }
 
-  /// - Returns: Whether the changes are done with: not when Ctrl-C ended the command, too.
+  /// - Returns: Whether the changes were processed: not if Ctrl-C also ended the command.
   private mutating func run(
     _ handler: Handler, _ changes: ArraySlice<WatchedChange>
   ) throws -> Bool {
@@ -148,14 +148,14 @@ struct WatchOutput {
       input.append(UInt8(ascii: "\n"))
     }
     let ending = try handler.command.run(input)
-    let place = changes.first?.logged.map { " for seq \($0.position)" } ?? ""
+    let place = changes.first?.logged.map { " for position \($0.position)" } ?? ""
     guard try check(ending, handler, place: place) else { return false }
     count += changes.count
     return true
   }
 
-  /// - Returns: Whether the work is done with: not when Ctrl-C ended the command, too.
-  /// - Throws: ``CommandError`` when the command failed and its work is owed.
+  /// - Returns: Whether the command finished: not if Ctrl-C also ended it.
+  /// - Throws: ``CommandError`` if the command failed and must be repeated.
   private mutating func check(
     _ ending: EventCommand.Ending, _ handler: Handler, place: String
   ) throws -> Bool {
@@ -164,7 +164,7 @@ struct WatchOutput {
       let sentence = "the command \(ending)\(place)"
       guard !handler.isOwed else {
         throw CommandError(
-          .failed, code: "command", "\(sentence); it is told that again next time.")
+          .failed, code: "command", "\(sentence); the next run passes the change again.")
       }
       failureCount += 1
       try context.console.say(sentence)

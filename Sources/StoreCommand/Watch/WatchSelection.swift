@@ -1,12 +1,12 @@
 import ModelStore
 
-/// Which changes of the journal are watched, and how many steps are told.
+/// Which changes of the journal are watched, and whether they are coalesced.
 struct WatchSelection {
-  /// What is done with as a whole: what came of one transaction, or one change of other programs.
+  /// A unit of work: the changes of one transaction, or one change of a program without ModelStore.
   struct Group {
-    /// Where its last entry stands.
+    /// The position of its last entry.
     let end: JournalPosition
-    /// Before the changes.
+    /// The gaps before the changes.
     var gaps: [StreamGap] = []
     var changes: [WatchedChange] = []
 
@@ -15,17 +15,17 @@ struct WatchSelection {
 
   /// nil for all.
   let models: [ModelSchema]?
-  /// Of the only model.
+  /// The filter of the only model.
   let filter: WatchFilter?
-  /// Of the only model; nil for all.
+  /// The fields of the only model; nil for all.
   let fields: [String]?
-  /// Whether only what changes come to is told.
-  let isFolding: Bool
+  /// Whether to return net changes.
+  let isCoalescing: Bool
 
-  /// The changes behind `start`, in parts that are done with one after the other; folded, those of
-  /// all together as one.
+  /// The changes after `start`, in groups to process one after the other; coalesced, as a single
+  /// group.
   ///
-  /// - Parameter past: What stands up to there was not heard of now.
+  /// - Parameter past: Changes up to this position happened before watching began.
   /// - Throws: ``WatchFilter/Gap``; ``StoreError``.
   func groups(
     of transactions: [JournalTransaction], after start: JournalPosition, past: JournalPosition,
@@ -48,18 +48,18 @@ struct WatchSelection {
         watched.passage = step.passage
         return watched
       }
-      // Nobody signed what other programs did, so there is no whole to keep.
+      // Changes of programs without ModelStore have no transaction, so each is a group.
       let parts =
         transaction.isForeign
         ? changes.map { Group(end: $0.logged?.position ?? start, changes: [$0]) }
         : [Group(end: transaction.positions.upperBound, changes: changes)]
       let gaps = transaction.streamGaps(after: start, of: includes)
       guard !gaps.isEmpty else { return parts }
-      // What comes first stands first. A gap is acknowledged with what follows it.
+      // In the order of positions. A gap is acknowledged with the group after it.
       return (parts + gaps.map { Group(end: $0.placeBefore, gaps: [$0]) })
         .sorted { ($0.end, $0.gaps.count) < ($1.end, $1.gaps.count) }
     }
-    guard isFolding, let last = groups.last else { return groups.map(narrowed) }
+    guard isCoalescing, let last = groups.last else { return groups.map(narrowed) }
     return [
       narrowed(
         Group(
@@ -80,7 +80,7 @@ struct WatchSelection {
 }
 
 extension WatchedChange {
-  /// With these fields only; nil for an update of others.
+  /// The change with these fields only; nil for an update of other fields.
   func narrowed(to fields: [String]?) -> WatchedChange? {
     guard let fields else { return self }
     var narrowed = self

@@ -1,41 +1,41 @@
 import ModelStore
 import RecordFormats
 
-/// One line of `watch`: what happened to one record, and what is known of who did it.
+/// One line of `watch`: the change of one record, and who made it if that is known.
 struct WatchedChange {
-  /// Where the record stood and stands in a sorted result; nil where it did or does not.
+  /// The record's index before and after in a sorted result; nil if it is not in the result.
   struct Place {
     var old: Int?
     var new: Int?
-    /// Whether the record was given another place among those that stay, also where it has the same
-    /// index again because others came or went.
+    /// Whether the record moved among the records that stay, even if its index is the same because
+    /// others came or went.
     var isMoved = false
-    /// The same for all changes that came at once: `old` is a place before, and `new` one after all
-    /// of them.
+    /// The same number for all changes that arrived together: `old` is an index before all of them,
+    /// and `new` is an index after.
     var step = 0
   }
 
-  /// What a change did to whether the record meets the predicate.
+  /// How a change affected whether the record meets the predicate.
   enum Passage {
-    /// It did before and does after, as far as it was and is there.
+    /// The record meets it before and after, or at the one side where it exists.
     case within
-    /// The record was there and meets it now.
+    /// The record existed before and begins to meet it.
     case entered
-    /// The record is still there and meets it no more.
+    /// The record still exists and stops meeting it.
     case left
   }
 
   var change: ChangeLine
-  /// nil where no journal tells.
+  /// nil without a journal.
   var logged: JournalLine?
-  /// nil where no result is followed.
+  /// nil unless a result is followed.
   var place: Place?
-  /// Whether the record was there before anything was watched.
+  /// Whether the record is part of the snapshot, from before watching began.
   var isSnapshot = false
-  /// nil where no predicate chooses.
+  /// nil without a predicate.
   var passage: Passage?
-  /// When it was heard of, in microseconds since 1970-01-01 00:00:00 UTC; nil for what was there
-  /// before anybody listened.
+  /// When the change arrived, in microseconds since 1970-01-01 00:00:00 UTC; nil for changes before
+  /// watching began.
   var time: Int64?
 
   /// The line for programs.
@@ -64,13 +64,13 @@ struct WatchedChange {
 
   private var unloggedMembers: [JSONValue.Member] {
     [
-      .init("seq", .null), .init("txn", .null),
+      .init("position", .null), .init("txn", .null),
       .init("time", time.map { .string(TimeText.iso($0)) } ?? .null),
       .init("actor", .null),
     ]
   }
 
-  /// The line for a person; cut to `width` cells where there is a width.
+  /// The line for a person, cut to `width` cells unless that is nil.
   func text(palette: Palette, width: Int?) -> String {
     let clock = (logged?.transaction.time ?? time).map { TimeText.clock($0) } ?? TimeText.noClock
     var notes: [String] = []
@@ -97,7 +97,7 @@ struct WatchedChange {
 }
 
 extension ChangeLine {
-  /// Without a word on who did it, which stands elsewhere, unless it was a binding.
+  /// The change without its author, which has its own place, unless a binding made it.
   fileprivate var plain: ChangeLine {
     if case .binding = origin { return self }
     var line = self

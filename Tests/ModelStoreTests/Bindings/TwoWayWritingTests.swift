@@ -70,6 +70,43 @@ import Testing
     #expect(try outcome(of: "price = 5, total = 8, rate = 2", binding) == both)
   }
 
+  /// Unlike in one record, where the left end would lead.
+  @Test func inTwoRecordsTheWrittenEndDecidesTheOther() throws {
+    let models = [
+      ModelSchema(
+        name: "L", fields: [Self.field("id"), Self.field("a"), Self.field("n")], key: ["id"]),
+      ModelSchema(
+        name: "R",
+        fields: [
+          Self.field("id"), Self.field("ref", isUnique: true), Self.field("b"), Self.field("m"),
+        ], key: ["id"]),
+    ]
+    let fixture = try BindingFixture(
+      """
+      CREATE TABLE L (id INTEGER PRIMARY KEY, a INTEGER, n INTEGER);
+      CREATE TABLE R (id INTEGER PRIMARY KEY, ref INTEGER UNIQUE, b INTEGER, m INTEGER);
+      INSERT INTO L VALUES (1, 2, 3), (2, 2, 3);
+      INSERT INTO R VALUES (1, 1, 6, 3), (2, 2, 6, 3);
+      """)
+    let binding = BindingSchema(
+      target: .init(model: "R", field: "b"),
+      formula: .twoWay(
+        .init(
+          left: .init(model: "L", field: "a"), match: [.init(source: "id", target: "ref")],
+          forward: "a * n", backward: "b / m")))
+    try fixture.install([binding], in: models)
+    func pairs() throws -> [String] {
+      try fixture.rows("SELECT a, b FROM L JOIN R ON ref = L.id ORDER BY L.id")
+    }
+    // One expression still gives the other end, so the pair is in sync.
+    try fixture.connection.execute(
+      "UPDATE L SET n = 5 WHERE id = 1; UPDATE R SET m = 2 WHERE id = 2")
+    #expect(try pairs() == ["2|6", "2|6"])
+    try fixture.connection.execute(
+      "UPDATE R SET m = 2 WHERE id = 1; UPDATE L SET n = 5 WHERE id = 2")
+    #expect(try pairs() == ["3|6", "2|10"])
+  }
+
   @Test func aConditionThatWasTrueBeforeDoesNotSynchroniseTheEndsAgain() throws {
     let binding = Self.total(.abort, when: "rate > 0")
     #expect(try outcome(of: "rate = 4", binding) == "2|8|4")

@@ -223,6 +223,30 @@ struct RefreshWorld {
       try world.opened { store in try store.adopt(["A2"]).map(\.name) } == ["A2"])
   }
 
+  /// Its observers would wait for changes that never come.
+  @Test func anObservedModelStaysUntilItsObservationEnds() throws {
+    let world = try RefreshWorld()
+    try world.opened { store throws in
+      func observe(_ name: String) throws -> ObservationToken {
+        let model = try store.schema.model(named: name)
+        return try store.liveQuery(StoreQuery<DynamicRecord>(model)).observe { _ in }
+      }
+      let (left, changed) = (try observe("A"), try observe("B"))
+      try world.other.execute(
+        "PRAGMA foreign_keys = OFF; ALTER TABLE A RENAME TO A2; ALTER TABLE B ADD COLUMN more TEXT")
+      let schema = try world.other.rows("SELECT * FROM sqlite_schema")
+      let refused = failure { try store.refreshAdopted() }
+      #expect(refused?.code == .configurationConflict)
+      #expect(refused?.model == "A")
+      #expect(try world.other.rows("SELECT * FROM sqlite_schema") == schema)
+      #expect(try store.adoptedDrift().map(\.owner) == [.model("A"), .model("B")])
+      left.cancel()
+      #expect(try store.refreshAdopted().map(\.owner) == [.model("A"), .model("B")])
+      #expect(store.schema.models.map(\.name) == ["B"])
+      changed.cancel()
+    }
+  }
+
   @Test func onlyTheNamedModelsAreRefreshed() throws {
     let world = try RefreshWorld()
     try world.other.execute(

@@ -6,10 +6,10 @@ import Testing
 /// The replay of the lines of `watch` finds errors in them.
 @Suite(.tags(.unit)) struct ReplayTests {
   private static let changes = [
-    #"{"seq":5,"op":"insert","model":"M","id":1,"changes":{"id":{"new":1},"n":{"new":null}}}"#,
-    #"{"seq":6,"op":"update","model":"M","id":1,"changes":{"n":{"old":null,"new":"b"}}}"#,
-    #"{"seq":7,"op":"update","model":"M","id":1,"changes":{"n":{"old":"b","new":"c"}}}"#,
-    #"{"seq":9,"op":"delete","model":"M","id":1,"changes":{"id":{"old":1},"n":{"old":"c"}}}"#,
+    #"{"position":5,"op":"insert","model":"M","id":1,"changes":{"id":{"new":1},"n":{"new":null}}}"#,
+    #"{"position":6,"op":"update","model":"M","id":1,"changes":{"n":{"old":null,"new":"b"}}}"#,
+    #"{"position":7,"op":"update","model":"M","id":1,"changes":{"n":{"old":"b","new":"c"}}}"#,
+    #"{"position":9,"op":"delete","model":"M","id":1,"changes":{"id":{"old":1},"n":{"old":"c"}}}"#,
   ]
 
   /// Whether the lines lead to no record, and nothing speaks against them.
@@ -46,7 +46,7 @@ import Testing
     return try ToldLine(
       Data(
         """
-        {"seq":null,"op":"\(operation)","model":"M","id":\(id),"changes":\(changes),
+        {"position":null,"op":"\(operation)","model":"M","id":\(id),"changes":\(changes),
         "index":{"from":\(text(from)),"to":\(text(to))},"step":\(step)}
         """.utf8))
   }

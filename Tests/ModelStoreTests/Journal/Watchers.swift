@@ -25,7 +25,7 @@ final class Watchers {
     fields = try WatchingProcess(
       program, "Song", "--model", "Album", "--since", "\(start)", path: path)
     view = try WatchingProcess(program, "Album", "--sort", "title", "--snapshot", path: path)
-    slot = try WatchingProcess(program, "--slot", "observer", "--since", "\(start)", path: path)
+    slot = try WatchingProcess(program, "--consumer", "observer", "--since", "\(start)", path: path)
     toldFields = ToldRecords(
       try Self.records(of: ["Song", "Album"], in: world), following: [Self.plays, Self.title])
     toldSlot = ToldRecords(

@@ -128,7 +128,7 @@ struct ToldLine {
     fields = try changes.mapValues {
       Field(old: try $0["old"].map(value), new: try $0["new"].map(value))
     }
-    position = (object["seq"] as? Int).map { Int64($0) }
+    position = (object["position"] as? Int).map { Int64($0) }
     step = object["step"] as? Int
     let index = object["index"] as? [String: Any]
     places = (index?["from"] as? Int, index?["to"] as? Int)

@@ -91,7 +91,7 @@ import Testing
     let queries = [
       Song.where { $0.rating == .nan }, Song.where { $0.id == 1 || !($0.rating < .nan) },
       Song.where { $0.rating.in([1, .nan]) }, Song.where { $0.price < Decimal(3) },
-      Song.where { $0.title.like("a\0b") }, Song.where { $0.title.hasPrefix("\0") },
+      Song.where { $0.title.like("a\0b") }, Song.where { $0.title.glob("\0") },
     ]
     let messages = queries.map { query in
       do throws(StoreError) {

@@ -68,8 +68,9 @@ extension Project {
   private static func proseLines(_ lines: [String]) -> [String] {
     var isCode = false
     return lines.filter { line in
-      if line.hasPrefix("```") { isCode.toggle() }
-      return !isCode && !line.hasPrefix("|---")
+      let isFence = line.hasPrefix("```")
+      if isFence { isCode.toggle() }
+      return !isCode && !isFence && !line.hasPrefix("|---")
     }
   }
 

@@ -4,7 +4,7 @@ import Testing
   @Test func phrasesAndFormsOfAddressCountAsWholeWordsOutsideCode() {
     var english = PlainEnglish()
     english.add("You are told anew, but for `nobody`. Your retold story is put right.")
-    #expect(english == PlainEnglish(wordCount: 14, dialectCount: 4, addressCount: 2))
+    #expect(english == PlainEnglish(wordCount: 13, dialectCount: 4, addressCount: 2))
   }
 
   @Test func documentsAreReadWithoutCodeAndSourcesByCommentsAndMessages() {

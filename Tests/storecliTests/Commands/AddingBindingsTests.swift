@@ -13,7 +13,8 @@ import Testing
   }
 
   private let shouting = [
-    "bindings", "add", "Album.artistName", "--derive", "upper(title)", "--skip-code-validators",
+    "bindings", "add", "derive", "Album.artistName", "--as", "upper(title)",
+    "--skip-code-validators",
   ]
   private let formula = "Album.artistName: Album.artistName = upper(title)"
 
@@ -24,13 +25,13 @@ import Testing
       try place.run(shouting + ["-n"])
         == Outcome(
           code: 0, out: "",
-          err: "would be added \(formula)\n120 records would be put right\n"
+          err: "would be added \(formula)\n120 records would be updated\n"
             + "dry run: nothing was added\n"))
     #expect(try place.run("bindings", "list", "-q").out == "")
     #expect(try place.run("query", "Album", "-q").out == before)
     #expect(
       try place.run(shouting + ["--yes"])
-        == Outcome(code: 0, out: "", err: "added \(formula)\n120 records put right\n"))
+        == Outcome(code: 0, out: "", err: "added \(formula)\n120 records updated\n"))
     #expect(try place.run("bindings", "check").code == 0)
   }
 
@@ -42,8 +43,9 @@ import Testing
       refused
         == Outcome(
           code: 64, out: "",
-          err: "error[usage]: Go on with this: 120 records put right? "
-            + "Nobody is here to answer: add --yes, or -n to see what would change.\n"))
+          err: "error[usage]: Update 120 existing records? "
+            + "The command runs without a terminal, so it cannot ask: add --yes, or -n to see what would change.\n"
+        ))
     #expect(try place.run("bindings", "list", "-q").out == "")
     #expect(try place.run("query", "Album", "-q").out == before)
   }
@@ -52,28 +54,29 @@ import Testing
     let place = try music()
     try RawDatabase(place.path("music.store")).execute("UPDATE Album SET artistName = NULL")
     let added = try place.run(shouting)
-    #expect(added == Outcome(code: 0, out: "", err: "added \(formula)\n120 records put right\n"))
+    #expect(added == Outcome(code: 0, out: "", err: "added \(formula)\n120 records updated\n"))
   }
 
   @Test func aDryRunReportsTheSameErrorsAsTheRealRun() throws {
     let place = try music()
-    try place.run("validators", "add", "Album", "--check", "artistName <> 'x'")
+    try place.run("rules", "add", "Album", "--check", "artistName <> 'x'")
     let skipping = ["--skip-code-validators"]
     for ending in [["-n"], ["--yes"]] {
       let unknown = try place.run(
-        ["bindings", "add", "Album.artistName", "--derive", "nosuch(title)"] + skipping + ending)
+        ["bindings", "add", "derive", "Album.artistName", "--as", "nosuch(title)"] + skipping
+          + ending)
       #expect(unknown.code == 64 && unknown.err.contains("nosuch"), "\(unknown)")
       let broken = try place.run(
-        ["bindings", "add", "Album.artistName", "--derive", "'x'"] + skipping + ending)
+        ["bindings", "add", "derive", "Album.artistName", "--as", "'x'"] + skipping + ending)
       #expect(broken.code == 4, "\(broken)")
     }
     #expect(try place.run(shouting + ["--yes"]).code == 0)
     for ending in [["-n"], ["--yes"]] {
       let circle = try place.run(
-        ["bindings", "add", "Album.title", "--derive", "artistName"] + skipping + ending)
+        ["bindings", "add", "derive", "Album.title", "--as", "artistName"] + skipping + ending)
       #expect(circle.code == 64 && circle.err.contains("form a cycle"), "\(circle)")
       let second = try place.run(
-        ["bindings", "add", "Album.artistName", "--derive", "title", "--name", "b"] + skipping
+        ["bindings", "add", "derive", "Album.artistName", "--as", "title", "--name", "b"] + skipping
           + ending)
       #expect(second.code == 64 && second.err.contains("has two bindings"), "\(second)")
     }
@@ -84,10 +87,11 @@ import Testing
     let place = try Workplace()
     try place.makeMusic()
     // The name of an artist is written on albums, which have a rule in Swift.
-    let words = ["bindings", "add", "Artist.name", "--derive", "'artist ' || id"]
+    let words = ["bindings", "add", "derive", "Artist.name", "--as", "'artist ' || id"]
     for ending in [["-n"], ["--yes"]] {
       let refused = try place.run(words + ending)
-      #expect(refused.code == 4 && refused.err.contains("Album has rules in Swift"), "\(refused)")
+      #expect(
+        refused.code == 4 && refused.err.contains("Album has validators in Swift"), "\(refused)")
     }
     let added = try place.run(words + ["--yes", "--skip-code-validators"])
     #expect(added.code == 0, "\(added)")
@@ -97,21 +101,23 @@ import Testing
 
   @Test func theBindingThatReplacesADroppedOneIsReported() throws {
     let place = try music()
-    let adding = ["bindings", "add", "Album.artistName", "--skip-code-validators", "--yes"]
+    let adding = [
+      "bindings", "add", "derive", "Album.artistName", "--skip-code-validators", "--yes",
+    ]
     for words in [
-      ["--derive", "upper(title)", "--when", "id <= 7", "--priority", "2", "--name", "high"],
-      ["--derive", "lower(title)", "--when", "id > 0", "--priority", "1", "--name", "low"],
+      ["--as", "upper(title)", "--when", "id <= 7", "--priority", "2", "--name", "high"],
+      ["--as", "lower(title)", "--when", "id > 0", "--priority", "1", "--name", "low"],
     ] {
       let added = try place.run(adding + words)
       #expect(added.code == 0, "\(added)")
     }
     let unchecked = try place.run("bindings", "drop", "high")
-    #expect(unchecked.code == 4 && unchecked.err.contains("Album has rules in Swift"))
+    #expect(unchecked.code == 4 && unchecked.err.contains("Album has validators in Swift"))
     let dropping = ["bindings", "drop", "high", "--skip-code-validators"]
     #expect(
       try place.run(dropping + ["-n"]).err == """
         would be dropped high
-        7 records would be put right by the next binding of Album.artistName
+        7 records would be updated by the next binding of Album.artistName
         dry run: nothing was dropped
 
         """)
@@ -119,7 +125,7 @@ import Testing
     #expect(
       dropped.err == """
         dropped high
-        7 records put right by the next binding of Album.artistName
+        7 records updated by the next binding of Album.artistName
 
         """)
     #expect(try place.run("bindings", "check").code == 0)

@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-/// What `validators add` makes of its words.
+/// What `rules add` makes of its words.
 @Suite(.tags(.process)) struct AddingRulesTests {
   private func music() throws -> Workplace {
     let place = try Workplace()
@@ -116,14 +116,14 @@ import Testing
     let place = try table()
     let name = demand.name == "T.check2" ? ["--name", "T.check2"] : []
     let added = try place.run(
-      ["validators", "add", "T", "--keep-offenders"] + name + demand.words)
+      ["rules", "add", "T", "--keep-violations"] + name + demand.words)
     let single = !demand.fields.isEmpty && !demand.fields.contains(",")
     let subject = single ? "T.\(demand.fields)" : "T"
     #expect(added.code == 0)
     #expect(
       added.err.hasPrefix("added \(demand.name): \(subject) \(demand.message)\n"), "\(added)")
     #expect(
-      try place.run("validators", "list", "--fields", "rule,fields,stands,message", "-q").out
+      try place.run("rules", "list", "--fields", "rule,fields,place,message", "-q").out
         .hasSuffix("\(demand.name)\t\(demand.fields)\tadded\t\(demand.message)\n"))
     // The message that another program gets.
     let raw = try RawDatabase(place.path("t.db"))
@@ -140,13 +140,13 @@ import Testing
         error[rejected]: The rule T.n.range was not added: 1 record breaks it already. \
         Change those first; nothing was changed.
           T 2.n  must be 1 or greater  (rule T.n.range)
-        hint: --keep-offenders adds the rule and leaves those records as they are
+        hint: --keep-violations adds the rule and leaves those records as they are
 
         """)
     for ending in [["-n"], []] {
-      #expect(try place.run(["validators", "add", "T", "--range", "n=1.."] + ending) == refused)
+      #expect(try place.run(["rules", "add", "T", "--range", "n=1.."] + ending) == refused)
     }
-    let json = try place.run("validators", "add", "T", "--range", "n=1..", "-n", "--json")
+    let json = try place.run("rules", "add", "T", "--range", "n=1..", "-n", "--json")
     #expect(json.code == 4)
     #expect(json.out.isEmpty)
     #expect(
@@ -155,7 +155,7 @@ import Testing
 
   @Test func theFirstExistingViolationsAreShown() throws {
     let place = try music()
-    let words = ["validators", "add", "Track", "--check", "id < 0", "--keep-offenders"]
+    let words = ["rules", "add", "Track", "--check", "id < 0", "--keep-violations"]
     let broken = "broken by 1 201 records: 1 2 3 4 5 …\n"
     #expect(
       try place.run(words + ["-n"])
@@ -171,7 +171,7 @@ import Testing
 
   @Test func omittedOptionsKeepTheirValues() throws {
     let place = try music()
-    let words = ["validators", "add", "Track", "--check", "seconds <> 13"]
+    let words = ["rules", "add", "Track", "--check", "seconds <> 13"]
     #expect(
       try place.run(words + ["--message", "must be lucky", "--severity", "warning"]).code == 0)
     #expect(
@@ -180,7 +180,7 @@ import Testing
           code: 0, out: "", err: "changed Track.check: Track must be lucky\n"))
     #expect(try place.run(words + ["--severity", "error"]).code == 0)
     #expect(
-      try place.run("validators", "list", "Track", "--fields", "rule,severity,message", "-q").out
+      try place.run("rules", "list", "Track", "--fields", "rule,severity,message", "-q").out
         .hasSuffix("Track.check\terror\tmust be lucky\n"))
     #expect(try place.run("update", "Track", "1", "seconds=13").code == 4)
   }
@@ -200,14 +200,14 @@ import Testing
     (["--range", "s=1..5"], "--range takes a field of numbers; s is of type text."),
     (
       ["--range", "n=0..18446744073709551616"],
-      "--range takes numbers that suit the field; “18446744073709551616” is not one"
+      "--range takes numbers that fit the field; “18446744073709551616” is not one"
     ),
-    (["--length", "s=-1..300"], "--length takes numbers that suit the field; “-1” is not one."),
+    (["--length", "s=-1..300"], "--length takes numbers that fit the field; “-1” is not one."),
     (["--length", "s"], "--length takes FIELD=…; got s."),
-    (["--one-of", "n=1,x"], "--one-of does not suit n: "),
+    (["--one-of", "n=1,x"], "--one-of does not fit n: "),
     (["--required", "n,n"], "--required takes a field once; got n,n."),
     (["--at-most", "5", "--per", "n,n"], "--at-most takes a field once; got n,n."),
-    (["--immutable", "n", "--severity", "warning"], "--immutable refuses or is nothing"),
+    (["--immutable", "n", "--severity", "warning"], "--immutable takes no warning"),
     (["--required", "n", "--message", ""], "--name and --message take a text."),
     (["--required", "n", "--severity", "mild"], "--severity takes error or warning; got mild."),
   ])
@@ -215,17 +215,17 @@ import Testing
     let place = try table()
     for ending in [["-n"], []] {
       let outcome = try place.run(
-        ["validators", "add", "T", "--name", "T.check2"] + words + ending)
+        ["rules", "add", "T", "--name", "T.check2"] + words + ending)
       #expect(outcome.code == 64 && outcome.out.isEmpty)
       #expect(outcome.err.contains(message), "\(outcome)")
       #expect(outcome.err.contains("\nhint: storecli "), "\(outcome)")
     }
-    #expect(try place.run("validators", "add", "T", "--required", "n", "--name", "").code == 64)
+    #expect(try place.run("rules", "add", "T", "--required", "n", "--name", "").code == 64)
   }
 
   @Test func theErrorSuggestsTheModelWithASimilarName() throws {
     let place = try music()
-    let outcome = try place.run("validators", "add", "Track", "--references", "albumID=Albm")
+    let outcome = try place.run("rules", "add", "Track", "--references", "albumID=Albm")
     #expect(outcome.code == 3)
     #expect(outcome.err.contains("There is no model Albm; did you mean Album?"))
   }
@@ -233,35 +233,37 @@ import Testing
   @Test(arguments: ["npos", "NPOS", "t.CHECK", "T.n.range", "t.n.RANGE"])
   func aTakenNameIsAUsageErrorAlsoInADryRun(name: String) throws {
     let place = try table()
-    try place.run("validators", "add", "T", "--range", "n=..5000")
+    try place.run("rules", "add", "T", "--range", "n=..5000")
     for ending in [["-n"], []] {
       let outcome = try place.run(
-        ["validators", "add", "T", "--check", "n >= -1", "--name", name] + ending)
+        ["rules", "add", "T", "--check", "n >= -1", "--name", name] + ending)
       #expect(outcome.code == 64)
-      #expect(outcome.err.contains("\nhint: give this one another --name"), "\(outcome)")
+      #expect(outcome.err.contains("\nhint: choose another --name"), "\(outcome)")
     }
   }
 
   @Test func aRuleInSwiftKeepsItsName() throws {
     let place = try music()
-    let words = ["validators", "add", "Album", "--check", "1=1", "--name", "Album.notBeforeArtist"]
+    let words = ["rules", "add", "Album", "--check", "1=1", "--name", "Album.notBeforeArtist"]
     for ending in [["-n"], []] {
       let outcome = try place.run(words + ending)
       #expect(outcome.code == 64)
       #expect(outcome.err.contains("A validator is already called Album.notBeforeArtist"))
     }
     for ending in [["-n"], []] {
-      let outcome = try place.run(["validators", "drop", "Album.notBeforeArtist"] + ending)
+      let outcome = try place.run(["rules", "drop", "Album.notBeforeArtist"] + ending)
       #expect(outcome.code == 1)
-      #expect(outcome.err.contains("The rule Album.notBeforeArtist is in Swift"), "\(outcome)")
+      #expect(
+        outcome.err.contains("The rule Album.notBeforeArtist is a validator in Swift"), "\(outcome)"
+      )
     }
   }
 
   @Test(arguments: [
-    ["validators", "add", "T", "--range", "n=1.."],
-    ["validators", "add", "T", "--check", "n >= 1", "--name", "npos"],
-    ["validators", "add", "T", "--check", "n >"], ["validators", "drop", "npos"],
-    ["validators", "drop", "nothing"], ["validators", "rebuild"], ["bindings", "drop", "nothing"],
+    ["rules", "add", "T", "--range", "n=1.."],
+    ["rules", "add", "T", "--check", "n >= 1", "--name", "npos"],
+    ["rules", "add", "T", "--check", "n >"], ["rules", "drop", "npos"],
+    ["rules", "drop", "nothing"], ["rules", "rebuild"], ["bindings", "drop", "nothing"],
     ["bindings", "rebuild"], ["update", "T", "1", "n=abc"], ["update", "T", "x", "n=1"],
     ["update", "T", "--where", "n >", "n=1"], ["insert", "T", "n=abc"], ["delete", "T", "x"],
     ["delete", "T", "--where", "n >"],

@@ -31,7 +31,7 @@ import Testing
     }
     let refusal = Outcome(
       code: 64, out: "",
-      err: "error[usage]: 1 names 2 records of loose, whose keys are a number and a text: "
+      err: "error[usage]: 1 matches 2 records of loose, whose keys are a number and a text: "
         + "a == '1', or a == 1.\n"
         + "hint: choose one with a predicate: --where of update and delete, or storecli query\n")
     #expect(try place.run("get", "loose", "1") == refusal)
@@ -58,7 +58,7 @@ import Testing
     place.environment["STORECLI_DB"] = place.path("loose.db")
     try #require(try place.run("adopt").code == 0)
     let added = try place.run(
-      "bindings", "add", "sign.t", "--copy", "loose.t", "--of", "1", "--yes")
+      "bindings", "add", "copy", "sign.t", "--from", "loose.t", "--of", "1", "--yes")
     #expect(added.code == 0, "\(added)")
     #expect(try raw.value("SELECT t FROM sign") == "one")
     try #require(try place.run("journal", "on").code == 0)
@@ -90,15 +90,15 @@ import Testing
   @Test(arguments: [
     (
       "INSERT INTO Files VALUES (7, NULL, NULL, x'00')",
-      "Files 7: csv cannot tell the blob in loose from text."
+      "Files 7: csv cannot distinguish the blob in loose from text."
     ),
     (
       "INSERT INTO Files VALUES (7, NULL, NULL, 12)",
-      "Files 7: csv cannot tell the number in loose from text."
+      "Files 7: csv cannot distinguish the number in loose from text."
     ),
     (
       "INSERT INTO Files VALUES (7, 'abcd', NULL, NULL)",
-      "Files 7: csv cannot tell the text in data from a blob."
+      "Files 7: csv cannot distinguish the text in data from a blob."
     ),
   ])
   func valuesThatCSVCannotRepresentAreRefused(rows: String, message: String) throws {
@@ -148,7 +148,7 @@ import Testing
       try place.run("export", "Files", "--to", "files.csv")
         == Outcome(
           code: 1, out: "",
-          err: "error[output]: Files 7: csv cannot tell the number in size from text.\n"
+          err: "error[output]: Files 7: csv cannot distinguish the number in size from text.\n"
             + "hint: add -o ndjson\n"))
   }
 

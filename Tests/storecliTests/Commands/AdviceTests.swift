@@ -51,8 +51,8 @@ import Testing
     (
       ["get", "Comp", "1,a,b"], 64,
       """
-      error[usage]: 1,a,b is no key of Comp: it has 3 values; its key is a,b. A value that holds a \
-      comma stands in double quotes.
+      error[usage]: 1,a,b is not a key of Comp: it has 3 values; its key is a,b. Put a value \
+      with a comma in double quotes.
       hint: storecli get Comp '1,"a,b"'
 
       """
@@ -62,10 +62,10 @@ import Testing
       "error[usage]: --sql: The text holds more than one SQL statement. Pass one statement.\n"
     ),
     (
-      ["validators", "add", "Ord", "--range", "UnitPrice=abc.."], 64,
+      ["rules", "add", "Ord", "--range", "UnitPrice=abc.."], 64,
       """
-      error[usage]: --range takes numbers that suit the field; “abc” is not one.
-      hint: storecli validators add --help
+      error[usage]: --range takes numbers that fit the field; “abc” is not one.
+      hint: storecli rules add --help
 
       """
     ),
@@ -110,7 +110,7 @@ import Testing
 
         """)
     let watched = try place.runProcess("watch", "--timeout", "0s")
-    #expect(watched.err.hasPrefix("watching all models from seq "), "\(watched)")
+    #expect(watched.err.hasPrefix("watching all models from position "), "\(watched)")
     #expect(!watched.err.contains("view"), "\(watched)")
   }
 }

@@ -145,20 +145,26 @@ import Testing
     (["delete", "Track", "99999"], 3, "error[recordNotFound]: "),
     (["import", "nothing.csv", "--model", "Track"], 3, "error[input]: nothing.csv: "),
     (["import", "music.store", "--model", "Track"], 64, "error[input]: music.store: "),
-    (["query", "Track", "--count", "--sort", "title"], 64, "error[usage]: --count says one"),
-    (["query", "Track", "--count", "--fields", "id"], 64, "error[usage]: --count says one"),
-    (["query", "Track", "--count", "--all"], 64, "error[usage]: --count says one"),
+    (["query", "Track", "--count", "--sort", "title"], 64, "error[usage]: --count prints one"),
+    (["query", "Track", "--count", "--fields", "id"], 64, "error[usage]: --count prints one"),
+    (["query", "Track", "--count", "--all"], 64, "error[usage]: --count prints one"),
     (
       [
         "import", "in", "--model", "Artist", "--on-error", "collect", "--rejects", "-",
       ], 64, "error[usage]: --rejects takes the name"
     ),
-    (["get", "Artist", "1", "--fields", "\"id"], 64, "error[usage]: A quote in --fields"),
+    (
+      ["get", "Artist", "1", "--fields", "\"id"], 64, "error[usage]: --fields has an opening quote"
+    ),
     (["adopt", "--fields", "nosuch"], 64, "error[usage]: The result has no column nosuch"),
     (["export", "Track", "--to", "music.store"], 64, "error[output]: "),
     (["adopt", "Nothing"], 3, "error[unknownModel]: "),
     (["modles"], 64, "error[usage]: There is no command modles; did you mean models?"),
-    (["-d", "x", "models"], 64, "error[usage]: -d belongs behind the command"),
+    (["-d", "x", "modles"], 64, "error[usage]: There is no command modles; did you mean models?"),
+    (["-d", "x"], 64, "error[usage]: A command is missing after the options."),
+    (["-q", "-d"], 64, "error[usage]: -d needs a value, and a command after it."),
+    (["-q", "--limit", "3", "query"], 64, "error[usage]: --limit is not a common option."),
+    (["-d", "x", "models"], 3, "error[fileNotFound]: There is no file at x (named by -d)"),
   ])
   func mistakesAreNamed(_ words: [String], _ code: Int, _ message: String) throws {
     let place = try Workplace()

@@ -20,7 +20,7 @@ import Testing
       CREATE TABLE T (id INTEGER PRIMARY KEY, pid INTEGER REFERENCES P (id), pname TEXT);
       """)
     let added = try place.run(
-      "bindings", "add", "T.pname", "--copy", "P.name", "--through", "pid", "--yes")
+      "bindings", "add", "copy", "T.pname", "--from", "P.name", "--through", "pid", "--yes")
     try #require(added.code == 0, "\(added)")
     try raw.execute("DROP TABLE T")
     let advice = "storecli bindings drop T.pname"
@@ -28,7 +28,7 @@ import Testing
     #expect(checked.code == 2, "\(checked)")
     #expect(
       checked.err == """
-        1 binding checked, 1 to mend
+        1 binding checked, 1 to repair
         T.pname: its values could not be compared: no such table: T (\(advice))
 
         """)
@@ -52,7 +52,7 @@ import Testing
       """)
     for table in ["f", "g"] {
       let added = try place.run(
-        "bindings", "add", "\(table).up", "--derive", "upper(name)", "--yes")
+        "bindings", "add", "derive", "\(table).up", "--as", "upper(name)", "--yes")
       try #require(added.code == 0, "\(added)")
     }
     try raw.execute(
@@ -71,7 +71,7 @@ import Testing
       ), "\(checked)")
     let rebuilt = try place.run("bindings", "rebuild")
     #expect(rebuilt.code == 1, "\(rebuilt)")
-    #expect(rebuilt.err.contains("g.up: 1 record put right\n"), "\(rebuilt)")
+    #expect(rebuilt.err.contains("g.up: 1 record updated\n"), "\(rebuilt)")
     #expect(rebuilt.err.contains("error[unreadable]: f.up: "), "\(rebuilt)")
     #expect(try raw.value("SELECT up FROM g") == "X")
     #expect(try place.run("bindings", "check", "-q").code == 1)

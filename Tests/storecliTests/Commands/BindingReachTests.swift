@@ -38,13 +38,13 @@ import Testing
   @Test(arguments: ["B", "C"])
   func modelsReachedThroughOtherBindingsAreWrittenToo(model: String) throws {
     let place = try place(tables)
-    try succeed(["bindings", "add", "B.h", "--copy", "A.g", "--through", "a"], in: place)
+    try succeed(["bindings", "add", "copy", "B.h", "--from", "A.g", "--through", "a"], in: place)
     try guardInSwift(model, in: place)
-    let words = ["bindings", "add", "A.f", "--derive", "s"]
+    let words = ["bindings", "add", "derive", "A.f", "--as", "s"]
     for ending in [["-n"], ["--yes"]] {
       let refused = try place.run(words + ending)
       #expect(
-        refused.code == 4 && refused.err.contains("\(model) has rules in Swift"), "\(refused)")
+        refused.code == 4 && refused.err.contains("\(model) has validators in Swift"), "\(refused)")
     }
     try succeed(words + ["--yes", "--skip-code-validators"], in: place)
     #expect(try place.run("query", "B", "--fields", "h", "-q").out == "NEW\n")
@@ -52,8 +52,8 @@ import Testing
 
   @Test func whyFollowsGeneratedColumns() throws {
     let place = try place(tables)
-    try succeed(["bindings", "add", "B.h", "--copy", "A.g", "--through", "a"], in: place)
-    try succeed(["bindings", "add", "A.f", "--derive", "s", "--yes"], in: place)
+    try succeed(["bindings", "add", "copy", "B.h", "--from", "A.g", "--through", "a"], in: place)
+    try succeed(["bindings", "add", "derive", "A.f", "--as", "s", "--yes"], in: place)
     func told(_ words: String...) throws -> [String] {
       try place.run(["bindings", "why", "-q", "--ndjson"] + words).out.split(separator: "\n")
         .map { line in
@@ -76,7 +76,7 @@ import Testing
       INSERT INTO A VALUES (1, '2', 'mine'), (2, '9', 'of another');
       INSERT INTO B (id, a) VALUES (7, '2');
       """)
-    try succeed(["bindings", "add", "B.v", "--copy", "A.v", "--through", "a"], in: place)
+    try succeed(["bindings", "add", "copy", "B.v", "--from", "A.v", "--through", "a"], in: place)
     #expect(
       try place.run("bindings", "why", "B.v", "7", "-q", "--fields", "field,record,value").out
         == "A.v\t1\tmine\nA.code\t1\t2\nB.a\t7\t2\nB.v\t7\tmine\n")
@@ -91,7 +91,11 @@ import Testing
       INSERT INTO P (id) VALUES (1);
       INSERT INTO C VALUES (1, 1), (2, 1);
       """)
-    try succeed(["bindings", "add", "P.n", "--aggregate", "count=C", "--through", "p"], in: place)
+    try succeed(
+      [
+        "bindings", "add", "aggregate", "P.n", "--function", "count", "--from", "C", "--through",
+        "p",
+      ], in: place)
     let raw = try RawDatabase(place.path("data.db"))
     try raw.execute(
       try raw.value(
@@ -106,14 +110,14 @@ import Testing
     let checked = try place.run("bindings", "check")
     #expect(checked.code == 2 && checked.err.contains("P.n: its values could not be compared"))
     let refused = try place.run("bindings", "rebuild")
-    #expect(refused.code == 4 && refused.err.contains("P has rules in Swift"), "\(refused)")
+    #expect(refused.code == 4 && refused.err.contains("P has validators in Swift"), "\(refused)")
     #expect(try raw.value("SELECT n FROM P") == "9")
     let skipping = ["bindings", "rebuild", "--skip-code-validators"]
     let previewed = try place.run(skipping + ["-n"])
-    #expect(previewed.err.contains("P.n: 1 record would be put right"), "\(previewed)")
+    #expect(previewed.err.contains("P.n: 1 record would be updated"), "\(previewed)")
     #expect(try raw.value("SELECT n FROM P") == "9")
     let mended = try place.run(skipping)
-    #expect(mended.code == 0 && mended.err.contains("P.n: 1 record put right"), "\(mended)")
+    #expect(mended.code == 0 && mended.err.contains("P.n: 1 record updated"), "\(mended)")
     #expect(try raw.value("SELECT n FROM P") == "2")
     #expect(try place.run("bindings", "check").code == 0)
   }

@@ -20,11 +20,11 @@ import Testing
     let skipping = ["bindings", "rebuild", "--skip-code-validators"]
     let previewed = try place.run(skipping + ["--dry-run"])
     #expect(previewed.code == 0)
-    #expect(previewed.err.contains("Album.artistName: 3 records would be put right"))
+    #expect(previewed.err.contains("Album.artistName: 3 records would be updated"))
     #expect(try place.run("bindings", "check").code == 2)
     let mended = try place.run(skipping)
     #expect(mended.code == 0, "\(mended)")
-    #expect(mended.err.contains("Album.artistName: 3 records put right"))
+    #expect(mended.err.contains("Album.artistName: 3 records updated"))
     #expect(try place.run("bindings", "check").code == 0)
     #expect(try place.run("doctor", "-q").code == 0)
   }
@@ -78,7 +78,8 @@ import Testing
     try place.run("bindings", "drop", "Album.artistName")
     let raw = try RawDatabase(place.path("music.store"))
     let words = [
-      "bindings", "add", "Album.artistName", "--copy", "Artist.name", "--through", "artistID",
+      "bindings", "add", "copy", "Album.artistName", "--from", "Artist.name", "--through",
+      "artistID",
     ]
     // The album has a validator in Swift.
     let unchecked = try place.run(words)
@@ -99,27 +100,31 @@ import Testing
         through Album.artistID\ttrue\t1\t\(source)
 
         """)
-    let taken = try place.run("bindings", "add", "Album.artistName", "--derive", "upper(title)")
-    #expect(taken.err.contains("There is a binding Album.artistName already"), "\(taken)")
+    let taken = try place.run(
+      "bindings", "add", "derive", "Album.artistName", "--as", "upper(title)")
+    #expect(taken.err.contains("The binding Album.artistName exists already"), "\(taken)")
     let circle = try place.run(
-      "bindings", "add", "Artist.name", "--aggregate", "first=Album.artistName", "--through",
+      "bindings", "add", "aggregate", "Artist.name", "--function", "first", "--from",
+      "Album.artistName", "--through",
       "artistID")
     #expect(circle.code != 0)
-    let unknown = try place.run("bindings", "add", "Album.artistNam", "--derive", "1")
+    let unknown = try place.run("bindings", "add", "derive", "Album.artistNam", "--as", "1")
     #expect(unknown.err.contains("artistName"), "\(unknown)")
     let both = try place.run(
-      "bindings", "add", "Album.title", "--derive", "1", "--copy", "Artist.name")
-    #expect(both.err.contains("Choose one of --copy"), "\(both)")
+      "bindings", "add", "derive", "Album.title", "--as", "1", "--from", "Artist.name")
+    #expect(both.code == 64 && both.err.contains("Unknown option '--from'"), "\(both)")
   }
 
   @Test func whyShowsWhichOfSeveralBindingsApplies() throws {
     let place = try Workplace()
     try place.makeMusic()
     try place.run("bindings", "drop", "Album.artistName")
-    let adding = ["bindings", "add", "Album.artistName", "--skip-code-validators", "--yes"]
+    let adding = [
+      "bindings", "add", "derive", "Album.artistName", "--skip-code-validators", "--yes",
+    ]
     for words in [
-      ["--derive", "upper(title)", "--when", "id <= 7", "--priority", "2", "--name", "high"],
-      ["--derive", "lower(title)", "--when", "id > 0", "--priority", "1", "--name", "low"],
+      ["--as", "upper(title)", "--when", "id <= 7", "--priority", "2", "--name", "high"],
+      ["--as", "lower(title)", "--when", "id > 0", "--priority", "1", "--name", "low"],
     ] {
       let added = try place.run(adding + words)
       try #require(added.code == 0, "\(added)")
@@ -152,8 +157,8 @@ import Testing
     place.environment["STORECLI_DB"] = place.path("staff.db")
     for words in [
       ["adopt", "Person"],
-      ["bindings", "add", "Person.name", "--derive", "upper(first)"],
-      ["bindings", "add", "Person.bossName", "--copy", "Person.name", "--through", "boss"],
+      ["bindings", "add", "derive", "Person.name", "--as", "upper(first)"],
+      ["bindings", "add", "copy", "Person.bossName", "--from", "Person.name", "--through", "boss"],
     ] {
       let outcome = try place.run(words)
       try #require(outcome.code == 0, "\(outcome)")
@@ -182,35 +187,47 @@ import Testing
     try place.makeMusic()
     let names = try place.run("query", "Artist", "--fields", "name").out
     for formula in [
-      ["--aggregate", "joined=Track.title"], ["--copy", "Track.title"],
-      ["--copy", "Track.title", "--keep-last"], ["--two-way", "Track.title"],
+      ["aggregate", "--function", "joined", "--from", "Track.title"],
+      ["copy", "--from", "Track.title"],
+      ["copy", "--from", "Track.title", "--keep-last"], ["two-way", "--with", "Track.title"],
     ] {
       let refused = try place.run(
-        ["bindings", "add", "Artist.name"] + formula + ["--through", "albumID"])
+        ["bindings", "add"] + formula + ["Artist.name", "--through", "albumID"])
       #expect(refused.code == 64 || refused.code == 1, "\(formula) \(refused)")
     }
     let refused = try place.run(
-      "bindings", "add", "Artist.name", "--aggregate", "joined=Track.title", "--through", "albumID")
+      "bindings", "add", "aggregate", "Artist.name", "--function", "joined", "--from",
+      "Track.title", "--through", "albumID")
     #expect(
       refused.err.contains("Track.albumID refers to the table Album, not to Artist"), "\(refused)")
     #expect(try place.run("query", "Artist", "--fields", "name").out == names)
   }
 
   @Test(arguments: [
-    (["--derive", "1", "--separator", "x"], "--separator"),
-    (["--derive", "1", "--through", "artistID"], "--through"),
-    (["--derive", "1", "--keep-last"], "--keep-last"),
-    (["--derive", "1", "--initially", "left"], "--initially"),
-    (["--derive", "1", "--as", "2"], "--as"),
-    (["--aggregate", "sum=Track.seconds", "--by", "id"], "--by"),
-    (["--copy", "Artist.name", "--conflict", "abort"], "--conflict"),
-    (["--two-way", "Artist.name", "--of", "1"], "--of"),
+    (["derive", "--as", "1", "--separator", "x"], "Unknown option '--separator'"),
+    (["derive", "--as", "1", "--through", "artistID"], "Unknown option '--through'"),
+    (["derive", "--as", "1", "--keep-last"], "Unknown option '--keep-last'"),
+    (["derive", "--as", "1", "--initially", "left"], "Unknown option '--initially'"),
+    (
+      ["aggregate", "--function", "sum", "--from", "Track.seconds", "--as", "2"],
+      "Unknown option '--as'"
+    ),
+    (
+      ["aggregate", "--function", "sum", "--from", "Track.seconds", "--by", "id"],
+      "--by goes with --function first, last and joined."
+    ),
+    (
+      ["aggregate", "--function", "last", "--from", "Track.seconds", "--separator", "-"],
+      "--separator goes with --function joined."
+    ),
+    (["copy", "--from", "Artist.name", "--conflict", "abort"], "Unknown option '--conflict'"),
+    (["two-way", "--with", "Artist.name", "--of", "1"], "Unknown option '--of'"),
   ])
-  func anOptionThatWouldDoNothingIsRefused(words: [String], option: String) throws {
+  func anOptionThatWouldDoNothingIsRefused(words: [String], message: String) throws {
     let place = try Workplace()
     try place.makeMusic()
-    let refused = try place.run(["bindings", "add", "Album.title"] + words)
-    #expect(refused.code == 64 && refused.err.contains("\(option) goes with"), "\(refused)")
+    let refused = try place.run(["bindings", "add"] + words + ["Album.title"])
+    #expect(refused.code == 64 && refused.err.contains(message), "\(refused)")
   }
 
   @Test func keysOfWrongRecordsAreAJSONArray() throws {

@@ -17,8 +17,8 @@ import Testing
   @Test(arguments: [
     ["insert", "Track"], ["update", "Track", "1", "a=1"], ["delete", "Track", "1"],
     ["import", "x.csv", "--model", "Track"], ["adopt"],
-    ["validators", "add", "Track", "--required", "a"], ["validators", "drop", "r"],
-    ["validators", "rebuild"], ["bindings", "drop", "b"], ["bindings", "rebuild"],
+    ["rules", "add", "Track", "--required", "a"], ["rules", "drop", "r"],
+    ["rules", "rebuild"], ["bindings", "drop", "b"], ["bindings", "rebuild"],
   ])
   func everyWritingCommandWaitsForTheRequestedTime(words: [String]) throws {
     let parsed = try StoreCLI.parseAsRoot(words + ["--busy-timeout", "0.25", "-n"])

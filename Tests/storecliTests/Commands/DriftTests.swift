@@ -5,8 +5,8 @@ import Testing
   @Test(arguments: [
     ["validate"], ["validate", "T"], ["query", "T"], ["get", "T", "1"],
     ["update", "T", "1", "s=y"],
-    ["insert", "T", "s=y"], ["delete", "T", "1"], ["validators", "add", "T", "--required", "n"],
-    ["validators", "add", "T", "--check", "n > 0"],
+    ["insert", "T", "s=y"], ["delete", "T", "1"], ["rules", "add", "T", "--required", "n"],
+    ["rules", "add", "T", "--check", "n > 0"],
   ])
   func aRenamedColumnIsAFailureOfTheFile(words: [String]) throws {
     let place = try Workplace()
@@ -34,7 +34,7 @@ import Testing
     try place.makeMusic()
     try RawDatabase(place.path("music.store")).execute(
       "PRAGMA foreign_keys = OFF; DROP TABLE Track")
-    for words in [["query", "Track"], ["validators", "add", "Track", "--required", "title"]] {
+    for words in [["query", "Track"], ["rules", "add", "Track", "--required", "title"]] {
       let outcome = try place.run(words)
       #expect(
         outcome

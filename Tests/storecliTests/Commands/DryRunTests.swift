@@ -20,7 +20,7 @@ import Testing
     let (place, raw) = try music()
     try raw.execute("DROP TRIGGER \"\(try bindingTrigger(raw))\"")
     try raw.execute("UPDATE Artist SET name = 'Nobody' WHERE id = 1")
-    try place.run("validators", "add", "Album", "--check", "artistName <> 'Nobody'")
+    try place.run("rules", "add", "Album", "--check", "artistName <> 'Nobody'")
     for ending in [["-n"], []] {
       let outcome = try place.run(["bindings", "rebuild", "--skip-code-validators"] + ending)
       #expect(outcome.code == 4)
@@ -36,13 +36,13 @@ import Testing
       try place.run("bindings", "rebuild", "-n")
         == Outcome(
           code: 0, out: "",
-          err: "Album.artistName: \(trigger) would be made anew\ndry run: nothing was changed\n"))
+          err: "Album.artistName: \(trigger) would be recreated\ndry run: nothing was changed\n"))
     // No record differs, so none is written and no rule in Swift is left out.
     #expect(
       try place.run("bindings", "rebuild")
         == Outcome(
           code: 0, out: "",
-          err: "Album.artistName: \(trigger) made anew\n1 binding in place\n"))
+          err: "Album.artistName: \(trigger) recreated\n1 binding in place\n"))
     #expect(try place.run("bindings", "check").code == 0)
   }
 
@@ -55,7 +55,7 @@ import Testing
       #expect(outcome.code == 4)
       #expect(
         outcome.err.hasPrefix(
-          "error[codeValidators]: Album has rules in Swift that only its own program can check"),
+          "error[codeValidators]: Album has validators in Swift that only its own program can run"),
         "\(outcome)")
     }
     #expect(try raw.value("SELECT count(*) FROM Album WHERE artistName = 'Nobody'") == "0")
@@ -66,9 +66,9 @@ import Testing
   @Test func aDryRunRefusesToDropARuleOfATableDefinition() throws {
     let (place, _) = try music()
     for ending in [["-n"], []] {
-      let outcome = try place.run(["validators", "drop", "Track.title.length"] + ending)
+      let outcome = try place.run(["rules", "drop", "Track.title.length"] + ending)
       #expect(outcome.code == 1)
-      #expect(outcome.err.hasPrefix("error[unsupportedSchema]: The rule Track.title.length stands"))
+      #expect(outcome.err.hasPrefix("error[unsupportedSchema]: The rule Track.title.length is in"))
     }
   }
 
@@ -86,7 +86,7 @@ import Testing
     let spoil = "UPDATE Track SET title = CAST(x'41ff' AS TEXT) WHERE id = 3"
     let change =
       #"{"op":"update","model":"Track","id":3,"changes":{"title":{"new":"ok"}},"origin":"user"}"#
-    let talk = "what was there before cannot be read, so it is not shown\n"
+    let talk = "the old values cannot be read, so they are not shown\n"
     for (format, data) in [
       ("--json", "[\n\(change)\n]\n"), ("--ndjson", change + "\n"),
       ("--output=plain", "~ Track 3  title: \"ok\"\n"),

@@ -66,7 +66,7 @@ import Testing
         "delete", "item", "--where", "id >= \(first) and id < \(first + 100)", "--yes", "-q")
       #expect(outcome.code == 0 && outcome.err.isEmpty, "\(outcome)")
       let trimming = try place.runProcess("journal", "trim", "--keep", "0")
-      #expect(trimming.code == 0 && trimming.err.contains(" removed, seq "), "\(trimming)")
+      #expect(trimming.code == 0 && trimming.err.contains(" removed, positions "), "\(trimming)")
     }
     #expect(try place.runProcess("query", "item", "--count", "-q").out == "3800\n")
     #expect(try place.runProcess("doctor", "-q").code == 0)

@@ -27,6 +27,9 @@ import Testing
     #expect(try place.run("hash", "Album", "--csv").out == "hash\r\n\(hash)\r\n")
     #expect(try place.run("hash", "Albun").code == 3)
     #expect(try place.run("hash", "Album", "nothing = 1").code == 64)
+    #expect(
+      try place.run("hash", "Album", "--where", "id > 1") == place.run("hash", "Album", "id > 1"))
+    #expect(try place.run("hash", "--where", "id > 1").code == 64)
     #expect(try place.run("hash", "-d", "missing.db").code == 3)
   }
 }

@@ -118,7 +118,7 @@ import Testing
     let place = try journaled()
     try place.run("update", "Track", "1", "title=One")
     let then = try #require(
-      try place.run("history", "--limit", "1", "-q", "-o", "plain", "--fields", "seq").out
+      try place.run("history", "--limit", "1", "-q", "-o", "plain", "--fields", "position").out
         .split(separator: "\n").first)
     try place.run("update", "Track", "1", "title=Two")
     let shown = try place.run("get", "Track", "1", "--at", "\(then)", "--fields", "title", "-q")
@@ -169,7 +169,7 @@ import Testing
     let future = try place.run("history", "--since", "2990-01-01")
     #expect(future.code == 64 && future.err.contains("is in the future"), "\(future)")
     let beyond = try place.run("history", "--since", "100000")
-    #expect(beyond.code == 64 && beyond.err.contains("The journal ends at seq"), "\(beyond)")
+    #expect(beyond.code == 64 && beyond.err.contains("The journal ends at position"), "\(beyond)")
     let field = try place.run("history", "--field", "titel")
     #expect(field.code == 64 && field.err.contains("did you mean title?"), "\(field)")
   }
@@ -231,9 +231,9 @@ import Testing
     #expect(try run("insert", "P", "code=d").contains(hint))
     #expect(try run("update", "P", "3", "note=y").contains(hint))
     #expect(try !run("update", "P", "3", "code=cc").contains(hint))
-    #expect(try run("undo").contains("not brought back: what went along in D, which the journal"))
+    #expect(try run("undo").contains("not brought back: cascaded changes in D, which the journal"))
     #expect(try !run("delete", "P", "1").contains(hint))
-    #expect(try run("undo").contains("not brought back: what went along in C, which"))
+    #expect(try run("undo").contains("not brought back: cascaded changes in C, which"))
     #expect(try raw.value("SELECT group_concat(id) FROM C") == "12")
     #expect(try !run("update", "P", "1", "id=5").contains(hint))
     _ = try run("adopt", "C", "D")
@@ -296,14 +296,16 @@ import Testing
     try place.run("update", "Track", "1", "title=One")
     let shown = try place.run("history", "Track", "1", "--diff", "-q")
     let lines = shown.out.split(separator: "\n", omittingEmptySubsequences: false)
-    #expect(shown.code == 0 && lines[0].hasPrefix("seq "), "\(shown)")
+    #expect(shown.code == 0 && lines[0].hasPrefix("position "), "\(shown)")
     #expect(
       lines.dropFirst().prefix(4)
         == ["~ Track 1", "- title: \"\(before)\"", "+ title: \"One\"", ""], "\(shown)")
     #expect(
-      lines.dropFirst(5).map { $0.hasPrefix("gap: changes of Track may be missing before seq ") }
+      lines.dropFirst(5).map {
+        $0.hasPrefix("gap: changes of Track may be missing before position ")
+      }
         == [true, false], "\(shown)")
-    for words in [["--ndjson"], ["--fields", "seq"]] {
+    for words in [["--ndjson"], ["--fields", "position"]] {
       #expect(try place.run(["history", "--diff"] + words).code == 64)
     }
   }
@@ -314,7 +316,7 @@ import Testing
     let undone = try place.run("undo", "3")
     #expect(undone.code == 0, "\(undone)")
     #expect(
-      undone.err.hasSuffix("only 1 of 3: nothing more is to be taken back\n"), "\(undone)")
+      undone.err.hasSuffix("only 1 of 3: there is nothing more to take back\n"), "\(undone)")
     let redone = try place.run("redo")
     #expect(redone.code == 0 && !redone.err.contains("only"), "\(redone)")
   }
@@ -331,7 +333,8 @@ import Testing
     let raw = try RawDatabase(place.path("music.store"))
     let end = try raw.value("SELECT min(position) - 1 FROM _ms_journal")
     let rest = try place.run("history", "--since", "1")
-    #expect(rest.err.contains("gap: the entries from seq 1 to \(end) are trimmed\n"), "\(rest)")
+    #expect(
+      rest.err.contains("gap: the entries from position 1 to \(end) are trimmed\n"), "\(rest)")
     #expect(try !place.run("history", "--since", end).err.contains("trimmed"))
     let reverted = try place.run("revert", txn)
     let sought = try place.run("history", "--txn", txn)

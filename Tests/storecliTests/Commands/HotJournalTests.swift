@@ -40,8 +40,8 @@ import Testing
   }
 
   @Test(arguments: [
-    ["validators", "add", "t", "--check", "id > 0"], ["validators", "drop", "t.check"],
-    ["validators", "rebuild"], ["bindings", "rebuild"], ["bindings", "drop", "nothing"],
+    ["rules", "add", "t", "--check", "id > 0"], ["rules", "drop", "t.check"],
+    ["rules", "rebuild"], ["bindings", "rebuild"], ["bindings", "drop", "nothing"],
   ])
   func everyChangingCommandRollsTheTransactionBackFirst(words: [String]) throws {
     let place = try makeCut()

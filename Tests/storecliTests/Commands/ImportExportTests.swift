@@ -77,7 +77,7 @@ import Testing
           code: 4, out: "",
           err: """
             error[unknownField]: other.ndjson: A record was refused.
-              line 1: The input names title, which is no field of Artist.
+              line 1: The input names title, but Artist has no such field.
               nothing was written
             hint: add --map title=FIELD or --ignore-extra
 
@@ -172,7 +172,7 @@ import Testing
     #expect(said.hasPrefix("error[fileReplaced]: \(path) was replaced"), "\(said)")
     #expect(
       said.contains(
-        "  1 000 records of 1 earlier batch went to the earlier file, not to the one that is there now\n"
+        "  1 000 records of 1 earlier batch went to the earlier file, not to the present one\n"
       ), "\(said)")
     #expect(!said.contains("stay written"))
   }

@@ -113,7 +113,7 @@ import Testing
     ),
     (
       [], "id;name;founded\n",
-      "error[unknownField]: The input names id;name;founded, which is no field of Artist.\n"
+      "error[unknownField]: The input names id;name;founded, but Artist has no such field.\n"
         + "hint: add --delimiter ';'\n"
     ),
   ])

@@ -237,13 +237,13 @@ import Testing
   @Test func aUniqueRuleSaysThatItCannotKeepWhatBreaksIt() throws {
     let place = try place(
       "CREATE TABLE Tag(id INTEGER PRIMARY KEY, note TEXT); INSERT INTO Tag VALUES (1,'x'),(2,'x')")
-    let outcome = try place.run("validators", "add", "Tag", "--unique", "note", "--keep-offenders")
+    let outcome = try place.run("rules", "add", "Tag", "--unique", "note", "--keep-violations")
     #expect(outcome.code == 4)
     #expect(
       outcome.err.hasPrefix(
         """
         error[rejected]: The rule Tag.note.unique was not added: 2 records break it already. \
-        A unique rule cannot keep them, not even with --keep-offenders. Give them other values \
+        A unique rule cannot keep them, not even with --keep-violations. Give them other values \
         first; nothing was changed.
 
         """), "\(outcome)")

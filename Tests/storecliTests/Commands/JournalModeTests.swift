@@ -43,7 +43,7 @@ import Testing
     for words in [
       ["insert", "t", "a=y"], ["update", "t", "1", "a=z"], ["journal", "on"],
       ["update", "t", "1", "a=w"], ["undo"], ["delete", "t", "2"],
-      ["validators", "add", "t", "--required", "a"], ["watch", "--slot", "s", "--timeout", "0s"],
+      ["rules", "add", "t", "--required", "a"], ["watch", "--consumer", "s", "--timeout", "0s"],
     ] {
       let outcome = try place.runProcess(words)
       #expect(outcome.code == 0, "\(words) \(outcome)")

@@ -6,7 +6,7 @@ import Testing
   private func place() throws -> (place: Workplace, raw: RawDatabase) {
     let place = try Workplace()
     try place.makeMusic()
-    try place.run("validators", "add", "Track", "--check", "seconds <> 13")
+    try place.run("rules", "add", "Track", "--check", "seconds <> 13")
     return (place, try RawDatabase(place.path("music.store")))
   }
 
@@ -24,32 +24,32 @@ import Testing
     #expect(
       doctor.out.contains(
         "rules\tproblem\tTrack.check: missing or changed in the file: \(names) "
-          + "(storecli validators rebuild)\n"), "\(doctor)")
+          + "(storecli rules rebuild)\n"), "\(doctor)")
     #expect(
-      try place.run("validators", "list", "Track", "--fields", "rule,stands", "-q").out == """
+      try place.run("rules", "list", "Track", "--fields", "rule,place", "-q").out == """
         Track.title.length\ttable
         Track.seconds.range\ttable
         Track.check\tdamaged
 
         """)
     #expect(
-      try place.run("validators", "rebuild", "-n")
+      try place.run("rules", "rebuild", "-n")
         == Outcome(
           code: 0, out: "",
-          err: "Track.check: \(names) would be made anew\ndry run: nothing was changed\n"))
+          err: "Track.check: \(names) would be recreated\ndry run: nothing was changed\n"))
     #expect(try place.run("doctor", "-q").code == 2)
-    // Meanwhile a record came to break it; it stays, as with --keep-offenders.
+    // Meanwhile a record came to break it; it stays, as with --keep-violations.
     #expect(try place.run("update", "Track", "1", "seconds=13").code == 0)
     #expect(
-      try place.run("validators", "rebuild")
-        == Outcome(code: 0, out: "", err: "Track.check: \(names) made anew\n1 rule mended\n"))
+      try place.run("rules", "rebuild")
+        == Outcome(code: 0, out: "", err: "Track.check: \(names) recreated\n1 rule repaired\n"))
     #expect(try place.run("update", "Track", "2", "seconds=13").code == 4)
     #expect(
-      try place.run("validators", "list", "Track", "--fields", "stands", "-q").out
+      try place.run("rules", "list", "Track", "--fields", "place", "-q").out
         == "table\ntable\nadded\n")
     #expect(
-      try place.run("validators", "rebuild")
-        == Outcome(code: 0, out: "", err: "0 rules mended\n"))
+      try place.run("rules", "rebuild")
+        == Outcome(code: 0, out: "", err: "0 rules repaired\n"))
   }
 
   @Test func anEditedTriggerAndOneOfNoRuleAreFound() throws {
@@ -68,7 +68,7 @@ import Testing
     #expect(
       doctor.out.contains("Track.gone: missing or changed in the file: _ms_rule_Track.gone_update ")
     )
-    #expect(try place.run("validators", "rebuild").code == 0)
+    #expect(try place.run("rules", "rebuild").code == 0)
     #expect(try place.run("doctor", "-q").code == 0)
     #expect(try place.run("update", "Track", "2", "seconds=14").code == 0)
   }
@@ -80,16 +80,16 @@ import Testing
     try raw.execute(
       "CREATE TABLE T (id INTEGER PRIMARY KEY, n INTEGER); INSERT INTO T VALUES (7, 1), (9, 2)")
     try place.run("adopt")
-    try #require(try place.run("validators", "add", "T", "--unique", "n").code == 0)
+    try #require(try place.run("rules", "add", "T", "--unique", "n").code == 0)
     try raw.execute("DROP INDEX \"_ms_rule_T.n.unique\"; UPDATE T SET n = 3")
-    for words in [["validators", "rebuild", "-n"], ["validators", "rebuild"]] {
+    for words in [["rules", "rebuild", "-n"], ["rules", "rebuild"]] {
       let refused = try place.run(words)
       #expect(
         refused
           == Outcome(
             code: 4, out: "",
             err: """
-              error[rejected]: The rule T.n.unique was not put in place: 2 records break it \
+              error[rejected]: The rule T.n.unique was not recreated: 2 records break it \
               already. A unique rule cannot keep them. Give them other values first; nothing \
               was changed.
                 T 7.n  must be unique  (rule T.n.unique)
@@ -99,14 +99,14 @@ import Testing
               """))
     }
     try raw.execute("UPDATE T SET n = 4 WHERE id = 7")
-    #expect(try place.run("validators", "rebuild").code == 0)
+    #expect(try place.run("rules", "rebuild").code == 0)
     #expect(try place.run("update", "T", "7", "n=3").code == 4)
   }
 
   @Test func aRuleIsNotRestoredOnAChangedTable() throws {
     let (place, raw) = try place()
     try raw.execute(Self.lost + "ALTER TABLE Track RENAME COLUMN seconds TO length")
-    let refused = try place.run("validators", "rebuild")
+    let refused = try place.run("rules", "rebuild")
     #expect(refused.code == 1)
     #expect(
       refused.err.hasPrefix(

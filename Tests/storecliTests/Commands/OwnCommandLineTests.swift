@@ -78,10 +78,12 @@ private func runBookshelf(_ words: String..., database: String) -> Never {
   ).runToExit()
 }
 
-/// As ``runBookshelf(_:database:)``, for a version of the application with a migration more.
+/// As ``runBookshelf(_:database:)``, for a version of the application with a migration more, which
+/// passes its models as an array.
 private func runLaterBookshelf(_ words: String..., database: String) -> Never {
+  let models: [any Model.Type] = [Book.self]
   Program(
-    name: "bookshelf", arguments: words, database: database, models: Book.self,
+    name: "bookshelf", arguments: words, database: database, models: models,
     migrations: [
       Migration(version: 1, name: "shout", sql: "UPDATE Book SET title = upper(title)")
     ],
@@ -166,7 +168,7 @@ private func runLaterBookshelf(_ words: String..., database: String) -> Never {
     let path = place.path("books.store")
     try makeEmma(at: path)
     try #require(
-      try place.run("validators", "add", "Book", "--check", "length(title) > 2", "-d", path).code
+      try place.run("rules", "add", "Book", "--check", "length(title) > 2", "-d", path).code
         == 0)
     let raw = try RawDatabase(path)
     func triggerCount() throws -> String {
@@ -230,7 +232,7 @@ private func runLaterBookshelf(_ words: String..., database: String) -> Never {
   }
 
   /// The file has the model without the field that the application has added to it since.
-  @Test func aSlotFollowsTheModelAsTheApplicationDeclaresIt() async throws {
+  @Test func aConsumerFollowsTheModelAsTheApplicationDeclaresIt() async throws {
     let place = try Workplace()
     let path = place.path("shelves.store")
     var configuration = StoreConfiguration()
@@ -242,7 +244,7 @@ private func runLaterBookshelf(_ words: String..., database: String) -> Never {
       configuration.schemaChanges = .additive
       Program(
         name: "bookshelf",
-        arguments: ["watch", "Shelf", "--slot", "s", "--fields", "note", "--timeout", "0s"],
+        arguments: ["watch", "Shelf", "--consumer", "s", "--fields", "note", "--timeout", "0s"],
         database: path, models: Shelf.self, configuration: configuration
       ).runToExit()
     }

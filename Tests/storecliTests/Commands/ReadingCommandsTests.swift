@@ -35,7 +35,7 @@ import Testing
           err: """
             Album   120 records
             binding Album.artistName: Album.artistName = Artist.name through Album.artistID
-            rule in Swift: Album.notBeforeArtist
+            validator in Swift: Album.notBeforeArtist
 
             """))
   }
@@ -97,7 +97,7 @@ import Testing
         == "[\n{\"n\":40}\n]\n")
     let refused = try place.run("query", "--sql", "delete from Artist")
     #expect(refused.code == 64)
-    #expect(refused.err.hasPrefix("error[usage]: --sql runs statements that only read"))
+    #expect(refused.err.hasPrefix("error[usage]: --sql runs only statements that read"))
     #expect(try place.run("query", "Artist", "--count").out == "40\n")
   }
 
@@ -164,14 +164,14 @@ import Testing
             + "hint: storecli help predicates\n"))
   }
 
-  @Test(arguments: ["bindings", "validators", "consumers"])
+  @Test(arguments: ["bindings", "rules", "consumers"])
   func aNounWithoutAVerbListsItsObjects(noun: String) throws {
     let place = try Workplace()
     try place.makeMusic()
     #expect(try place.run(noun) == place.run(noun, "list"))
     let typo = try place.run(noun, "lst")
     // Rules are listed by model, so there the word is one.
-    let expected = noun == "validators" ? "There is no model lst." : "did you mean list?"
+    let expected = noun == "rules" ? "There is no model lst." : "did you mean list?"
     #expect(typo.err.contains(expected), "\(typo)")
     #expect(try place.run("journal").err.contains("the journal is off"))
   }

@@ -4,12 +4,14 @@ import Testing
 
 @testable import StoreCommand
 
-/// Text that is reviewed as a file. `RECORD=1 swift test --filter RecordedTextTests` writes it
+/// Text that is reviewed as a file. `RECORD=1 swift test --filter RecordedTextTests` records it
 /// again.
 @Suite(.tags(.process)) struct RecordedTextTests {
   private static let root = URL(fileURLWithPath: #filePath)
     .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
     .deletingLastPathComponent()
+
+  private static let manual = "Documentation/CLI.md"
 
   private func expectRecorded(_ text: String, as path: String) throws {
     let file = Self.root.appendingPathComponent(path)
@@ -21,19 +23,50 @@ import Testing
     #expect(try String(contentsOf: file, encoding: .utf8) == text)
   }
 
-  @Test func theReferenceMatchesTheProgramsOutput() throws {
+  @Test func theGuideAndTheReferenceMatchTheProgramsOutput() throws {
+    let page = try String(
+      contentsOf: Self.root.appendingPathComponent(Self.manual), encoding: .utf8)
+    let start = try #require(page.range(of: "## Reference\n"))
+    let guide = try recordedGuide(String(page[..<start.lowerBound]))
+    try expectRecorded(guide + reference(), as: Self.manual)
+  }
+
+  /// Runs the commands of the guide, one after the other, on one terminal each.
+  private func recordedGuide(_ page: String) throws -> String {
+    let place = try Workplace()
+    let shop = try RawDatabase(place.path("shop.db"))
+    try shop.execute(RecordedGuide.shop)
+    let directory = URL(fileURLWithPath: Workplace.program).deletingLastPathComponent().path
+    let environment = [
+      "HOME": place.directory, "PATH": "\(directory):/usr/bin:/bin", "TMPDIR": place.directory,
+      "NO_COLOR": "1",
+    ]
+    return try RecordedGuide.recorded(page) { command in
+      let seen = try PseudoTerminal.run(
+        "umask 022; " + command, in: place.directory, environment: environment)
+      return RecordedGuide.stable(seen, in: place.directory)
+    }
+  }
+
+  /// The help of every command without the common options, which stand first, and the topics.
+  private func reference() throws -> String {
     let place = try Workplace()
     var text = """
-      # storecli
+      ## Reference
 
-      Every command with its options, as `storecli help` prints them. Recorded by
-      `RECORD=1 swift test --filter RecordedTextTests`; a test compares it.
+      The help of every command, as `storecli COMMAND --help` prints it, without the common options.
+
+      ### Common options
+
+      ```
+      \(HelpTopic.options.text)
+      ```
 
       """
     func add(_ title: String, _ words: [String]) throws {
       let outcome = try place.runProcess(words)
       #expect(outcome.code == 0)
-      text += "\n## \(title)\n\n```\n\(outcome.out)```\n"
+      text += "\n### \(title)\n\n```\n\(RecordedGuide.withoutCommonOptions(outcome.out))```\n"
     }
     try add("storecli", ["--help"])
     func addCommands(of command: any ParsableCommand.Type, after path: [String]) throws {
@@ -44,10 +77,10 @@ import Testing
       }
     }
     try addCommands(of: StoreCLI.self, after: [])
-    for topic in HelpTopic.allCases {
+    for topic in HelpTopic.allCases where topic != .options {
       try add("storecli help \(topic.rawValue)", ["help", topic.rawValue])
     }
-    try expectRecorded(text, as: "Documentation/CLI.md")
+    return text
   }
 
   @Test func theDemonstrationPrintsTheRecordedText() throws {

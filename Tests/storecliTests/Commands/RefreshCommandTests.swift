@@ -55,14 +55,15 @@ import Testing
   @Test func whatNeedsAColumnThatIsGoneIsListedWithTheCommand() throws {
     let (place, raw) = try adopted()
     try #require(
-      try place.run("bindings", "add", "A.shout", "--derive", "upper(name)", "--yes").code == 0)
+      try place.run("bindings", "add", "derive", "A.shout", "--as", "upper(name)", "--yes").code
+        == 0)
     try raw.execute("ALTER TABLE A RENAME COLUMN name TO title")
     #expect(
       try place.run("adopt", "--refresh")
         == Outcome(
           code: 1, out: "",
           err: """
-            error[unsupportedSchema]: A cannot be refreshed, because something needs what is gone; \
+            error[unsupportedSchema]: A cannot be refreshed, because bindings or rules need what is gone; \
             nothing was changed.
               binding A.shout: The binding A.shout cannot be kept: SQLite says: no such column: \
             name. Check the names and the expression.
@@ -72,7 +73,8 @@ import Testing
     try #require(try place.run("bindings", "drop", "A.shout").code == 0)
     #expect(try place.run("adopt", "--refresh").code == 0)
     #expect(
-      try place.run("bindings", "add", "A.shout", "--derive", "upper(title)", "--yes").code == 0)
+      try place.run("bindings", "add", "derive", "A.shout", "--as", "upper(title)", "--yes").code
+        == 0)
     #expect(try place.run("doctor", "-q").code == 0)
   }
 
@@ -101,7 +103,7 @@ import Testing
     for words in [
       ["query", "C"], ["get", "C", "1"], ["update", "C", "1", "n=x"], ["journal", "on"],
       ["import", "C.ndjson"], ["history"], ["history", "C"],
-      ["bindings", "add", "C.n", "--derive", "'c' || id", "--yes"],
+      ["bindings", "add", "derive", "C.n", "--as", "'c' || id", "--yes"],
     ] {
       let outcome = try place.run(words)
       #expect(outcome.code == 0, "\(words): \(outcome)")
@@ -146,7 +148,7 @@ import Testing
   @Test func aModelLeavesWithItsRules() throws {
     let (place, raw) = try place(
       "CREATE TABLE A (id INTEGER PRIMARY KEY, n); CREATE TABLE B (id INTEGER PRIMARY KEY)")
-    try #require(try place.run("validators", "add", "A", "--required", "n").code == 0)
+    try #require(try place.run("rules", "add", "A", "--required", "n").code == 0)
     #expect(
       try place.run("leave", "A", "-n")
         == Outcome(
@@ -208,10 +210,11 @@ import Testing
     for words in [
       ["adopt"], ["journal", "on"],
       [
-        "bindings", "add", "Track.Composer", "--copy", "Album.Title", "--through", "AlbumId",
+        "bindings", "add", "copy", "Track.Composer", "--from", "Album.Title", "--through",
+        "AlbumId",
         "--yes",
       ],
-      ["validators", "add", "Genre", "--unique", "Name"], ["leave", "--force"],
+      ["rules", "add", "Genre", "--unique", "Name"], ["leave", "--force"],
     ] {
       let outcome = try place.run(words)
       #expect(outcome.code == 0, "\(words): \(outcome)")

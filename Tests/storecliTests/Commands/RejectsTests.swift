@@ -59,8 +59,8 @@ import Testing
     #expect(outcome.code == 4)
     #expect(
       outcome.err.split(separator: "\n").dropFirst() == [
-        "  line 2: The input names nmae, which is no field of Artist; did you mean name?",
-        "  line 3: Two members of the object are name.", "rejects: in.rejects.ndjson",
+        "  line 2: The input names nmae, but Artist has no such field; did you mean name?",
+        "  line 3: Two members of the object map to name.", "rejects: in.rejects.ndjson",
       ])
     #expect(try place.contents(of: "in.rejects.ndjson").split(separator: "\n").count == 2)
   }
@@ -81,7 +81,7 @@ import Testing
     #expect(
       outcome.err
         == "error[unknownField]: in.ndjson: A record was refused.\n"
-        + "  line 2: The input names nmae, which is no field of Artist; did you mean name?\n"
+        + "  line 2: The input names nmae, but Artist has no such field; did you mean name?\n"
         + "hint: add --map nmae=FIELD or --ignore-extra\n")
   }
 }

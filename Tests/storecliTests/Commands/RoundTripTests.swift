@@ -172,13 +172,13 @@ import Testing
 
   /// A cell has no type, so an empty copy reads it as the declaration says.
   @Test(arguments: [
-    ("n VARBINARY(20)", "'abcd'", "cannot tell the text in n from a blob"),
-    ("n BYTEA", "1234", "cannot tell the number in n from a blob"),
+    ("n VARBINARY(20)", "'abcd'", "cannot distinguish the text in n from a blob"),
+    ("n BYTEA", "1234", "cannot distinguish the number in n from a blob"),
     (
       "n BOOLEAN", "'true'",
       "would bring back another value for the text in n, which does not fit the declared type BOOLEAN"
     ),
-    ("n BIT", "x'b6bb9e'", "cannot tell the blob in n from text"),
+    ("n BIT", "x'b6bb9e'", "cannot distinguish the blob in n from text"),
   ])
   func valuesThatAnEmptyCopyWouldReadDifferentlyAreRefusedAsCSV(
     column: String, value: String, problem: String

@@ -125,7 +125,7 @@ import Testing
     try #require(try place.run("adopt").code == 0)
     for table in ["a", "m", "z"] {
       let outcome = try place.run(
-        "bindings", "add", "\(table).up", "--derive", "upper(name)", "--yes")
+        "bindings", "add", "derive", "\(table).up", "--as", "upper(name)", "--yes")
       try #require(outcome.code == 0, "\(outcome)")
     }
     let triggers = try raw.value(
@@ -151,7 +151,7 @@ import Testing
       for table in ["a", "z"] {
         #expect(
           outcome.err.contains(
-            "\(table).up: 2 records \(words.isEmpty ? "" : "would be ")put right\n"), "\(outcome)")
+            "\(table).up: 2 records \(words.isEmpty ? "" : "would be ")updated\n"), "\(outcome)")
       }
       #expect(!outcome.err.contains("m.up: 2 records"))
       let value = words.isEmpty ? "X,Y" : "wrong,wrong"

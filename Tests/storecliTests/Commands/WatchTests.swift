@@ -46,14 +46,14 @@ import Testing
     let all = try place.runProcess(
       "watch", "Track", "--since", "0", "--count", "3", "--timeout", "30s")
     #expect(all.code == 0, "\(all)")
-    let positions = try lines(all).compactMap { $0["seq"] }
+    let positions = try lines(all).compactMap { $0["position"] }
     #expect(positions.count == 3)
     let rest = try place.runProcess(
       "watch", "--since", positions[1], "--count", "1", "--timeout", "30s")
-    #expect(try lines(rest).map { $0["seq"] } == [positions[2]])
+    #expect(try lines(rest).map { $0["position"] } == [positions[2]])
   }
 
-  @Test func aSlotContinuesWhereItStopped() throws {
+  @Test func aConsumerContinuesWhereItStopped() throws {
     let place = try Workplace()
     try place.makeMusic()
     try place.run("journal", "on", "Track")
@@ -61,9 +61,9 @@ import Testing
     var positions: [String?] = []
     for _ in 1...3 {
       let one = try place.runProcess(
-        "watch", "--slot", "tests", "--since", "0", "--count", "1", "--timeout", "30s")
+        "watch", "--consumer", "tests", "--since", "0", "--count", "1", "--timeout", "30s")
       #expect(one.code == 0, "\(one)")
-      positions += try lines(one).map { $0["seq"] }
+      positions += try lines(one).map { $0["position"] }
     }
     #expect(positions.count == 3)
     #expect(Set(positions).count == 3)
@@ -110,7 +110,7 @@ import Testing
     #expect(try place.runProcess("watch", "Trac").code == 3)
   }
 
-  @Test func aSlotReceivesWholeTransactions() throws {
+  @Test func aConsumerReceivesWholeTransactions() throws {
     let place = try Workplace()
     try place.makeMusic()
     try place.run("journal", "on", "Track")
@@ -119,7 +119,7 @@ import Testing
     var counts: [Int] = []
     for _ in 1...2 {
       let one = try place.runProcess(
-        "watch", "--slot", "tests", "--since", "0", "--count", "2", "--timeout", "0s")
+        "watch", "--consumer", "tests", "--since", "0", "--count", "2", "--timeout", "0s")
       counts.append(try lines(one).count)
     }
     #expect(counts == [5, 1])
@@ -146,7 +146,7 @@ import Testing
     let outcome = try watch.finish()
     #expect(outcome.code == 0, "\(outcome)")
     #expect(try lines(outcome).map { $0["id"] } == ["2"])
-    #expect(outcome.err.contains("gap: somebody emptied the journal"), "\(outcome)")
+    #expect(outcome.err.contains("gap: another program emptied the journal"), "\(outcome)")
   }
 
   /// Its positions are used again, and changes at positions that the reader has passed are reported
@@ -164,12 +164,12 @@ import Testing
     let outcome = try watch.finish()
     #expect(outcome.code == 0, "\(outcome)")
     #expect(try lines(outcome).map { $0["id"] } == (1...40).map { "\($0)" })
-    #expect(outcome.err.contains("gap: somebody emptied the journal"), "\(outcome)")
+    #expect(outcome.err.contains("gap: another program emptied the journal"), "\(outcome)")
   }
 
   /// Positions are used again, so those of the past end earlier.
   @Test func changesRecordedAfterTheJournalWasEmptiedAreReportedAtOnce() throws {
-    for words in [[], ["--slot", "tests"]] {
+    for words in [[], ["--consumer", "tests"]] {
       let place = try Workplace()
       try place.makeMusic()
       try place.run("journal", "on")
@@ -188,17 +188,17 @@ import Testing
     }
   }
 
-  @Test func aSlotBeyondTheEndOfAnEmptiedJournalContinuesStepByStep() throws {
+  @Test func aConsumerBeyondTheEndOfAnEmptiedJournalContinuesStepByStep() throws {
     let place = try Workplace()
     try place.makeMusic()
     try place.run("journal", "on")
-    try place.runProcess("watch", "--slot", "tests", "--timeout", "0s")
+    try place.runProcess("watch", "--consumer", "tests", "--timeout", "0s")
     try RawDatabase(place.path("music.store")).execute(
       "BEGIN; DELETE FROM _ms_journal; UPDATE Track SET seconds = 5 WHERE id IN (2, 3); COMMIT")
     var told: [String?] = []
     for number in 1...2 {
       let outcome = try place.runProcess(
-        "watch", "Track", "--slot", "tests", "--count", "1", "--timeout", "10s")
+        "watch", "Track", "--consumer", "tests", "--count", "1", "--timeout", "10s")
       #expect(outcome.code == 0, "\(outcome)")
       #expect(outcome.err.contains("are trimmed") == (number == 1), "\(outcome)")
       told += try lines(outcome).map { $0["id"] }
@@ -212,7 +212,7 @@ import Testing
     try place.run("journal", "on")
     for verb in ["off", "on"] { try place.run("journal", verb, "Artist") }
     let mine = try place.runProcess(
-      "watch", "Track", "--slot", "tests", "--since", "1", "--timeout", "0s")
+      "watch", "Track", "--consumer", "tests", "--since", "1", "--timeout", "0s")
     #expect(!mine.err.contains("Artist"), "\(mine)")
     let theirs = try place.runProcess("watch", "Artist", "--since", "1", "--timeout", "0s")
     #expect(theirs.err.contains("changes of Artist may be missing"), "\(theirs)")
@@ -239,7 +239,7 @@ import Testing
   }
 
   @Test func damagedTriggersAreAGap() throws {
-    for words in [[], ["--slot", "tests"]] {
+    for words in [[], ["--consumer", "tests"]] {
       let place = try Workplace()
       try place.makeMusic()
       try place.run("journal", "on")
@@ -273,7 +273,9 @@ import Testing
       ends.append(try raw.value("SELECT max(position) FROM _ms_journal"))
       try raw.execute("UPDATE Track SET seconds = 500 + \(number) WHERE id = 1")
     }
-    let gaps = ["before seq \(ends[0])", "from seq \(ends[1]) on", "before seq \(ends[2])"].map {
+    let gaps = [
+      "before position \(ends[0])", "from position \(ends[1]) on", "before position \(ends[2])",
+    ].map {
       "gap: changes of Track may be missing \($0)"
     }
     for words in [["history"], ["watch", "--since", "0", "--timeout", "0s"]] {
@@ -292,15 +294,17 @@ import Testing
       try #require(try place.runProcess(words).code == 0)
     }
     try raw.execute("INSERT INTO R VALUES (1, 0.5), (2, 9e999), (3, -9e999)")
-    let slot = ["watch", "R", "--slot", "tests", "--since", "0", "--timeout", "0s", "--ndjson"]
+    let consumer = [
+      "watch", "R", "--consumer", "tests", "--since", "0", "--timeout", "0s", "--ndjson",
+    ]
     let values = ["0.5", "9e999", "-9e999"]
-    for words in [slot, ["history", "--ndjson"]] {
+    for words in [consumer, ["history", "--ndjson"]] {
       let outcome = try place.runProcess(words)
       #expect(outcome.code == 0, "\(outcome)")
       for value in values {
         #expect(outcome.out.contains("\"x\":{\"new\":\(value)}"), "\(outcome)")
       }
     }
-    #expect(try place.run(slot).out == "")
+    #expect(try place.run(consumer).out == "")
   }
 }

@@ -66,8 +66,9 @@ import Testing
       asked
         == Outcome(
           code: 64, out: "",
-          err: "error[usage]: Go on with this: 10 Track deleted? "
-            + "Nobody is here to answer: add --yes, or -n to see what would change.\n"))
+          err: "error[usage]: Continue with this: 10 Track deleted? "
+            + "The command runs without a terminal, so it cannot ask: add --yes, or -n to see what would change.\n"
+        ))
     #expect(try place.run("delete", "Track", "--where", "albumID = 7", "--yes").code == 0)
     #expect(try place.run("query", "Track", "albumID = 7", "--count").out == "0\n")
     #expect(
@@ -100,7 +101,7 @@ import Testing
     try place.makeMusic()
     #expect(
       try place.run("update", "Artist", "1", "name=Nina & the Tides")
-        == Outcome(code: 0, out: "", err: "no change: the values were those already\n"))
+        == Outcome(code: 0, out: "", err: "no change: the values were already the same\n"))
   }
 
   @Test func anInsertOfAnExistingKeyUpdatesWhenRequested() throws {
@@ -120,7 +121,7 @@ import Testing
         == Outcome(
           code: 4, out: "",
           err:
-            "error[codeValidators]: Album has rules in Swift that only its own program can check: "
+            "error[codeValidators]: Album has validators in Swift that only its own program can run: "
             + "Album.notBeforeArtist.\n"
             + "hint: write through that program, or add --skip-code-validators\n"))
   }
@@ -145,7 +146,7 @@ import Testing
       try place.run("update", "Track", "3", "title=x")
         == Outcome(
           code: 0, out: "~ Track 3  title: \"x\"\n",
-          err: "what was there before cannot be read, so it is not shown\n"))
+          err: "the old values cannot be read, so they are not shown\n"))
     #expect(try place.run("get", "Track", "3", "--fields", "title").out == "x\n")
     #expect(try place.run("update", "Track", "9999", "title=x").code == 3)
   }

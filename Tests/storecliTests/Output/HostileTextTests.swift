@@ -154,10 +154,10 @@ import Testing
     for words in [
       ["adopt"], ["journal", "on"],
       [
-        "bindings", "add", "\(table).\(column)", "--derive", "id || 'x'", "--yes", "--name",
+        "bindings", "add", "derive", "\(table).\(column)", "--as", "id || 'x'", "--yes", "--name",
         "b\u{202E}",
       ],
-      ["validators", "add", table, "--required", column, "--name", table],
+      ["rules", "add", table, "--required", column, "--name", table],
       ["insert", table, "id=n\(Self.bidi)", "\(column)=v"],
     ] {
       let outcome = try place.run(words)
@@ -174,7 +174,7 @@ import Testing
       ["query", table, "\(Self.bidi) = 1"], ["query", "--sql", "SELECT * FROM \(quoted)"],
       ["query", "--sql", "SELECT '\(Self.bidi)'", "--explain"], ["history"], ["history", table],
       ["history", table, "n\(Self.bidi)"], ["history", table, "--diff"], ["bindings", "list"],
-      ["bindings", "check"], ["bindings", "why", "\(table).\(column)"], ["validators", "list"],
+      ["bindings", "check"], ["bindings", "why", "\(table).\(column)"], ["rules", "list"],
       ["validate"], ["doctor"], ["journal", "status"], ["consumers", "list"], ["hash", Self.bidi],
       ["watch", "--since", "0", "--timeout", "0s"], ["export", table],
       ["insert", table, "id=z\(Self.bidi)", "\(column)=v", "-n"],

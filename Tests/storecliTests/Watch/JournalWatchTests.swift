@@ -45,7 +45,7 @@ import Testing
     var output = try WatchOutput(context, countMax: nil, splitsParts: true, handler: nil)
     var watch = JournalWatch(
       store: store, past: try store.changeJournal.position(),
-      selection: WatchSelection(models: nil, filter: nil, fields: nil, isFolding: false),
+      selection: WatchSelection(models: nil, filter: nil, fields: nil, isCoalescing: false),
       bell: try Bell(), deadline: .now, drains: true, context: context)
     let waking = try watch.follow(after: start, to: &output)
     #expect(waking == .timedOut)

@@ -24,7 +24,8 @@ import Testing
     try store.adopt(["t"])
   }
 
-  /// What `watch t --fold --sort` reports at once for transactions that were delivered one by one.
+  /// What `watch t --coalesce --sort` reports at once for transactions that were delivered one by
+  /// one.
   private func tellAtOnce(
     sort: String, snapshot: Bool = false, _ transactions: [SQLText]
   ) throws -> (out: String, err: String) {
@@ -39,7 +40,7 @@ import Testing
     let query = try PredicateText(schema: try store.schema.model(named: "t"))
       .query(where: nil, sort: sort)
     let watch = LiveWatch(
-      of: store, try Bell(), isFolding: true, fields: nil, tellsPlaces: true)
+      of: store, try Bell(), isCoalescing: true, fields: nil, includesIndices: true)
     let waking = try watch.follow(
       [query], snapshot: snapshot, until: .now, to: &output
     ) {

@@ -5,18 +5,19 @@ import Testing
   @Test func terminationKeepsWhatIsAcknowledged() throws {
     let world = try WatchWorld()
     try world.set("seconds = 100", of: 1)
-    let watch = try WatchProcess(world.place, ["Track", "--slot", "work", "--since", world.start])
+    let watch = try WatchProcess(
+      world.place, ["Track", "--consumer", "work", "--since", world.start])
     #expect(try told(try watch.nextLine()).count == 1)
     watch.terminate()
     let outcome = try watch.finish(by: SIGTERM)
     #expect(outcome.err.contains("stopped after 1 change"), "\(outcome)")
     try world.set("seconds = 200", of: 1)
-    let rest = try world.place.runProcess("watch", "Track", "--slot", "work", "--timeout", "0s")
+    let rest = try world.place.runProcess("watch", "Track", "--consumer", "work", "--timeout", "0s")
     #expect(try told(rest.out) == ["~ 1 seconds 100 -> 200"])
   }
 
   /// The result is reported on another thread, even if the timeout has already passed.
-  @Test(arguments: [[], ["--sort", "id"], ["--sort", "id", "--fold"]])
+  @Test(arguments: [[], ["--sort", "id"], ["--sort", "id", "--coalesce"]])
   func existingChangesAreReportedHoweverShortTheTimeout(options: [String]) throws {
     let world = try WatchWorld(journal: [])
     let count = try world.raw.value("SELECT count(*) FROM Track")
@@ -31,7 +32,7 @@ import Testing
   /// Nothing is written here, so nothing but a look at the file says that it is another one.
   @Test(
     "replacing the file ends a waiting watch",
-    arguments: [[], ["--slot", "work"], ["--sort", "id"], ["--sort", "id", "--fold"]])
+    arguments: [[], ["--consumer", "work"], ["--sort", "id"], ["--sort", "id", "--coalesce"]])
   func aReplacedFileEndsIt(options: [String]) throws {
     let world = try WatchWorld()
     let path = world.place.path("music.store")
@@ -78,14 +79,14 @@ import Testing
     let watch = try WatchProcess(
       world.place,
       [
-        "Track", "--slot", "work", "--since", world.start, "--exec",
+        "Track", "--consumer", "work", "--since", world.start, "--exec",
         "mkfifo gate-$$; echo gate-$$; read line < gate-$$",
       ])
     let gate = try watch.nextLine()
     watch.terminate()
     try world.place.write("go\n", to: gate)
     _ = try watch.finish(by: SIGTERM)
-    let rest = try world.place.runProcess("watch", "Track", "--slot", "work", "--timeout", "0s")
+    let rest = try world.place.runProcess("watch", "Track", "--consumer", "work", "--timeout", "0s")
     #expect(try told(rest.out) == ["~ 1 seconds 100 -> 200"])
   }
 
@@ -108,7 +109,8 @@ import Testing
     for number in 1...5 {
       try world.raw.execute("INSERT INTO Note VALUES (\(number), hex(zeroblob(50000)))")
     }
-    let watch = try WatchProcess(world.place, ["Note", "--slot", "work", "--since", world.start])
+    let watch = try WatchProcess(
+      world.place, ["Note", "--consumer", "work", "--since", world.start])
     watch.interrupt()
     #expect(try watch.endUnread() == 130)
     let position = try world.place.run("consumers", "list", "-q", "--fields", "position").out

@@ -23,7 +23,7 @@ import Testing
   @Test func aCoalescedBurstIsOneRun() throws {
     let world = try WatchWorld()
     try world.raw.execute("UPDATE Track SET seconds = seconds + 1 WHERE id <= 3")
-    let outcome = try world.watch("Track", "--fold", "--exec", "echo run; cat")
+    let outcome = try world.watch("Track", "--coalesce", "--exec", "echo run; cat")
     let lines = outcome.out.split(separator: "\n")
     #expect(lines.count(where: { $0 == "run" }) == 1)
     #expect(lines.count == 4, "\(outcome)")
@@ -52,11 +52,12 @@ import Testing
     }
     func run(_ command: String) throws -> Outcome {
       try world.place.runProcess(
-        "watch", "Track", "--slot", "work", "--since", "0", "--timeout", "0s", "--exec", command)
+        "watch", "Track", "--consumer", "work", "--since", "0", "--timeout", "0s", "--exec", command
+      )
     }
     let failing = try run("tee -a heard | grep -qv '\"new\":105'")
     #expect(failing.code == 1, "\(failing)")
-    #expect(failing.err.contains("error[command]: the command ended with status 1 for seq"))
+    #expect(failing.err.contains("error[command]: the command ended with status 1 for position"))
     #expect(try run("cat >> heard").code == 0)
     #expect(try lag(world) == "work\t0\n")
     let seconds = try told(try world.place.contents(of: "heard")).map { $0.suffix(3) }
@@ -79,7 +80,10 @@ import Testing
     }
     func run(_ command: String, _ words: String...) throws -> Outcome {
       try world.place.runProcess(
-        ["watch", "Track", "--slot", "work", "--since", world.start, "--timeout", "0s", "--exec"]
+        [
+          "watch", "Track", "--consumer", "work", "--since", world.start, "--timeout", "0s",
+          "--exec",
+        ]
           + [command] + words)
     }
     // The fifth command fails; then one more is wanted, then all.
@@ -91,12 +95,12 @@ import Testing
     #expect(seconds == ["101", "101", "102", "102", "103", "103", "103"])
   }
 
-  @Test func withoutASlotAFailedCommandIsReportedAndTheNextOneRuns() throws {
+  @Test func withoutAConsumerAFailedCommandIsReportedAndTheNextOneRuns() throws {
     let world = try WatchWorld()
     for seconds in [101, 102] { try world.set("seconds = \(seconds)", of: 1) }
     let outcome = try world.watch("Track", "--exec", "cat >> heard; exit 3")
     #expect(outcome.code == 1, "\(outcome)")
-    #expect(outcome.err.contains("the command ended with status 3 for seq"))
+    #expect(outcome.err.contains("the command ended with status 3 for position"))
     #expect(try told(try world.place.contents(of: "heard")).count == 2)
     let missing = try world.watch("Track", "--count", "1", "--exec", "no-such-command")
     #expect(missing.code == 1)

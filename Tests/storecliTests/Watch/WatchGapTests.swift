@@ -18,10 +18,10 @@ import Testing
 
   private static let words = "changes of Track may be missing"
 
-  private static func gap(_ reason: String, _ side: String, seq: String, _ message: String)
+  private static func gap(_ reason: String, _ side: String, position: String, _ message: String)
     -> String
   {
-    "{\"seq\":\(seq),\"op\":\"gap\",\"side\":\"\(side)\",\"reason\":\"\(reason)\",\"after\":null,"
+    "{\"position\":\(position),\"op\":\"gap\",\"side\":\"\(side)\",\"reason\":\"\(reason)\",\"after\":null,"
       + "\"models\":[\"Track\"],\"message\":\"\(message)\"}"
   }
 
@@ -32,13 +32,13 @@ import Testing
     let lines = outcome.out.split(separator: "\n").map(String.init)
     #expect(
       lines[1...2] == [
-        Self.gap("stopped", "after", seq: off, "\(Self.words) from seq \(off) on"),
-        Self.gap("started", "before", seq: on, "\(Self.words) before seq \(on)"),
+        Self.gap("stopped", "after", position: off, "\(Self.words) from position \(off) on"),
+        Self.gap("started", "before", position: on, "\(Self.words) before position \(on)"),
       ])
     #expect(try told(outcome.out).map { String($0.suffix(1)) } == ["1", "3"])
     let plain = try world.watch("Track", "-o", "plain", "-q")
     #expect(plain.err == "", "\(plain)")
-    #expect(plain.out.contains("\ngap: \(Self.words) from seq \(off) on\ngap: "), "\(plain)")
+    #expect(plain.out.contains("\ngap: \(Self.words) from position \(off) on\ngap: "), "\(plain)")
   }
 
   @Test func aHistoryHasGapsInEveryFormat() throws {
@@ -47,12 +47,12 @@ import Testing
       .split(separator: "\n").map(String.init)
     #expect(
       lines[1...2] == [
-        Self.gap("started", "before", seq: on, "\(Self.words) before seq \(on)"),
-        Self.gap("stopped", "after", seq: off, "\(Self.words) from seq \(off) on"),
+        Self.gap("started", "before", position: on, "\(Self.words) before position \(on)"),
+        Self.gap("stopped", "after", position: off, "\(Self.words) from position \(off) on"),
       ])
     for format in ["json", "csv", "tsv", "yaml", "md", "plain", "table"] {
       let outcome = try world.place.run("history", "Track", "-q", "-o", format)
-      #expect(outcome.code == 0 && outcome.out.contains("\(Self.words) from seq \(off) on"))
+      #expect(outcome.code == 0 && outcome.out.contains("\(Self.words) from position \(off) on"))
     }
     #expect(try world.place.run("history", "Track", "--fail-on-gap", "-q").code == 2)
     #expect(try world.place.run("history", "Track", "--fail-on-gap", "--since", on).code == 0)
@@ -64,7 +64,7 @@ import Testing
   func theBeginningIsAGapForHistoryAndWatch() throws {
     let world = try WatchWorld(journal: ["on", "Track"])
     try world.set("seconds = 1", of: 1)
-    let gap = Self.gap("started", "before", seq: "1", "\(Self.words) before seq 1")
+    let gap = Self.gap("started", "before", position: "1", "\(Self.words) before position 1")
     for words in [["history", "Track"], ["watch", "Track", "--since", "0", "--timeout", "0s"]] {
       let outcome = try world.place.runProcess(words + ["--ndjson", "-q"])
       #expect(outcome.code == 0 && outcome.err == "", "\(outcome)")
@@ -82,20 +82,20 @@ import Testing
     #expect(outcome.code == 2, "\(outcome)")
     #expect(outcome.out.split(separator: "\n").count == 2, "\(outcome)")
     #expect(try world.watch("Track", "--fail-on-gap", from: on).code == 0)
-    // A slot stays before the gap, and what came before it is done with.
+    // A consumer stays before the gap, and what came before it is done with.
     for counts in [1, 0] {
-      let slot = try world.watch("Track", "--slot", "work", "--fail-on-gap")
-      #expect(slot.code == 2, "\(slot)")
-      #expect(try told(slot.out).count == counts, "\(slot)")
+      let consumer = try world.watch("Track", "--consumer", "work", "--fail-on-gap")
+      #expect(consumer.code == 2, "\(consumer)")
+      #expect(try told(consumer.out).count == counts, "\(consumer)")
     }
-    let rest = try world.watch("Track", "--slot", "work")
+    let rest = try world.watch("Track", "--consumer", "work")
     #expect(try told(rest.out).map { String($0.suffix(1)) } == ["3"], "\(rest)")
-    #expect(try world.watch("Track", "--slot", "work", "--fail-on-gap").code == 0)
+    #expect(try world.watch("Track", "--consumer", "work", "--fail-on-gap").code == 0)
   }
 
   @Test func aCommandLearnsOfAGapFromItsInputAndItsEnvironment() throws {
     let (world, off, _) = try Self.interrupted()
-    for words in [[], ["--slot", "work"]] {
+    for words in [[], ["--consumer", "work"]] {
       let outcome = try world.place.runProcess(
         ["watch", "Track", "--since", world.start, "--timeout", "0s", "-q", "--exec"]
           + ["echo \"[$STORECLI_GAP]\"; cat > input; grep -c '\"op\":\"gap\"' input; true"] + words)
@@ -105,42 +105,42 @@ import Testing
         lines.map { $0.hasPrefix("[changes") || $0 == "1" } == [
           false, false, true, true, true, true, false, false,
         ])
-      #expect(lines[2] == "[\(Self.words) from seq \(off) on]", "\(outcome)")
+      #expect(lines[2] == "[\(Self.words) from position \(off) on]", "\(outcome)")
     }
   }
 
-  @Test func trimmedEntriesAreAGapForSlots() throws {
+  @Test func trimmedEntriesAreAGapForConsumers() throws {
     let world = try WatchWorld()
-    _ = try world.watch("Track", "--slot", "work")
+    _ = try world.watch("Track", "--consumer", "work")
     for number in 1...3 { try world.place.run("update", "Track", "1", "seconds=\(number)") }
     try world.place.run("journal", "trim", "--keep", "1", "--ignore-consumers")
-    let outcome = try world.watch("Track", "--slot", "work", "-q")
-    #expect(outcome.out.hasPrefix("{\"seq\":"), "\(outcome)")
+    let outcome = try world.watch("Track", "--consumer", "work", "-q")
+    #expect(outcome.out.hasPrefix("{\"position\":"), "\(outcome)")
     #expect(outcome.out.contains("\"reason\":\"trimmed\",\"after\":\(world.start)"), "\(outcome)")
   }
 
-  @Test("a slot behind the trimmed part reports the gap until a run may skip it")
-  func trimmedEntriesStopASlotThatFailsOnGaps() throws {
+  @Test("a consumer behind the trimmed part reports the gap until a run may skip it")
+  func trimmedEntriesStopAConsumerThatFailsOnGaps() throws {
     let world = try WatchWorld()
-    _ = try world.watch("Track", "--slot", "work")
+    _ = try world.watch("Track", "--consumer", "work")
     for number in 1...3 { try world.place.run("update", "Track", "1", "seconds=\(number)") }
     try world.place.run("journal", "trim", "--keep", "1", "--ignore-consumers")
     for _ in 1...2 {
-      let stopped = try world.watch("Track", "--slot", "work", "--fail-on-gap", "-q")
+      let stopped = try world.watch("Track", "--consumer", "work", "--fail-on-gap", "-q")
       #expect(stopped.code == 2, "\(stopped)")
       #expect(stopped.out.contains("\"reason\":\"trimmed\""), "\(stopped)")
     }
-    let passed = try world.watch("Track", "--slot", "work", "-q")
+    let passed = try world.watch("Track", "--consumer", "work", "-q")
     #expect(passed.code == 0 && passed.out.contains("\"reason\":\"trimmed\""), "\(passed)")
-    let rest = try world.watch("Track", "--slot", "work", "--fail-on-gap", "-q")
+    let rest = try world.watch("Track", "--consumer", "work", "--fail-on-gap", "-q")
     #expect(rest.code == 0 && rest.out == "", "\(rest)")
   }
 
-  /// A newer program changes the file while the slot waits, so the store cannot follow it exactly.
-  @Test("a slot prints a report of the store immediately, not when the command ends")
-  func aSlotReportsAtOnce() throws {
+  /// A newer program changes the file while the consumer waits, so the store cannot follow it exactly.
+  @Test("a consumer prints a report of the store immediately, not when the command ends")
+  func aConsumerReportsAtOnce() throws {
     let world = try WatchWorld()
-    let watch = try WatchProcess(world.place, ["Track", "--slot", "work"])
+    let watch = try WatchProcess(world.place, ["Track", "--consumer", "work"])
     try world.raw.execute(
       """
       BEGIN;
@@ -163,7 +163,7 @@ import Testing
       "UPDATE _ms_journal SET position = \(position) WHERE position = \(newest)")
     let code: Int32 = position == .max ? 1 : 0
     for words in [["watch", "--since", "0", "--timeout", "0s"], ["history"]] + [
-      ["watch", "--slot", "work", "--since", "0", "--timeout", "0s"]
+      ["watch", "--consumer", "work", "--since", "0", "--timeout", "0s"]
     ] {
       let outcome = try world.place.runProcess(words)
       #expect(outcome.code == code, "\(outcome)")

@@ -44,13 +44,13 @@ import Testing
     #expect(try told(outcome.out) == Self.expected)
   }
 
-  @Test func aSlotAdvancesPastChangesThatThePredicateExcludes() throws {
+  @Test func aConsumerAdvancesPastChangesThatThePredicateExcludes() throws {
     let (world, start) = try world()
     try play(world)
     var lines: [String] = []
     for _ in 1...2 {
       let outcome = try world.place.runProcess(
-        "watch", "Track", "--where", "seconds > 400", "--slot", "long", "--since", start,
+        "watch", "Track", "--where", "seconds > 400", "--consumer", "long", "--since", start,
         "--count", "3", "--timeout", "30s")
       #expect(outcome.code == 0, "\(outcome)")
       lines += try told(outcome.out)
@@ -58,7 +58,7 @@ import Testing
     #expect(lines == Self.expected)
     try world.set("title = 'Nobody asks'", of: 3)
     try world.place.runProcess(
-      "watch", "Track", "--where", "seconds > 400", "--slot", "long", "--timeout", "0s")
+      "watch", "Track", "--where", "seconds > 400", "--consumer", "long", "--timeout", "0s")
     #expect(
       try world.place.run("consumers", "list", "-q", "--fields", "consumer,lag").out == "long\t0\n")
   }
@@ -145,21 +145,21 @@ import Testing
       "watch", "Track", "seconds > 400", "--since", start, "--timeout", "0s")
     #expect(outcome.code == 0, "\(outcome)")
     #expect(try told(outcome.out) == [])
-    #expect(outcome.err.contains("gap: what met the predicate"), "\(outcome)")
+    #expect(outcome.err.contains("gap: which records met the predicate"), "\(outcome)")
     // Changes that lie wholly after the gap are reported.
     try world.place.run("update", "Track", "2", "seconds=800")
     try world.place.run("update", "Track", "2", "seconds=80")
     let again = try world.place.runProcess(
       "watch", "Track", "seconds > 400", "--since", start, "--timeout", "0s")
     #expect(try told(again.out) == ["+ 2 entered", "- 2 left"], "\(again)")
-    #expect(again.err.contains("gap: what met the predicate"), "\(again)")
+    #expect(again.err.contains("gap: which records met the predicate"), "\(again)")
   }
 
   @Test func changesThatNoJournalRecordsAreReportedAsAGap() throws {
     let world = try WatchWorld(journal: [])
     let watch = try WatchProcess(world.place, ["Track"])
     try world.set("seconds = seconds + 1", of: 1)
-    try watch.hear("gap: what others change in fields of Track cannot be told")
+    try watch.hear("gap: changes of other programs to fields of Track are not reported")
     watch.interrupt()
     #expect(try told(try watch.finish().out) == [])
   }

@@ -3,38 +3,55 @@ import ModelStore
 extension FetchTracksWorkload {
   var modelStoreContenders: [Contender] {
     [
-      Contender(library: .modelStore, name: "ModelStore") { directory in
-        let store = try Store.createTracks(
-          Track.generate(count), at: directory.file("tracks.sqlite"), synchronous: .full)
-        let query = StoredTrack.all
-        return Session(policy: try store.policy()) {
-          var tracks: [StoredTrack] = []
-          let timing = try Stopwatch.whole(operations: count) { tracks = try store.fetch(query) }
-          return Measurement(timing, digest: tracks.digest)
-        }
-      }
+      contender("ModelStore", StoredTrack.self),
+      contender("ModelStore, Codable", CodedTrack.self),
     ]
+  }
+
+  private func contender<Record: Model & TrackRecord>(
+    _ name: String, _ model: Record.Type
+  ) -> Contender {
+    Contender(library: .modelStore, name: name) { directory in
+      let path = directory.file("tracks.sqlite")
+      try Store.createTracks(Track.generate(count), at: path, synchronous: .full).close()
+      let store = try Store.open(path, model, synchronous: .full)
+      let query = Record.all
+      return Session(policy: try store.policy()) {
+        var tracks: [Record] = []
+        let timing = try Stopwatch.whole(operations: count) { tracks = try store.fetch(query) }
+        return Measurement(timing, digest: tracks.digest)
+      }
+    }
   }
 }
 
 extension FetchItemsWorkload {
   var modelStoreContenders: [Contender] {
     [
-      Contender(library: .modelStore, name: "ModelStore") { directory in
-        let store = try Store.open(
-          directory.file("items.sqlite"), StoredItem.self, synchronous: .full)
-        try Self.fill(store, count: count)
-        let query = StoredItem.all
-        return Session(policy: try store.policy()) {
-          var items: [StoredItem] = []
-          let timing = try Stopwatch.whole(operations: count) { items = try store.fetch(query) }
-          return Measurement(timing, digest: items.digest)
-        }
-      }
+      contender("ModelStore", StoredItem.self),
+      contender("ModelStore, Codable", CodedItem.self),
     ]
   }
 
-  private static func fill(_ store: Store, count: Int) throws {
+  private func contender<Record: Model & TenIntegersRecord>(
+    _ name: String, _ model: Record.Type
+  ) -> Contender {
+    Contender(library: .modelStore, name: name) { directory in
+      let path = directory.file("items.sqlite")
+      try fill(path)
+      let store = try Store.open(path, model, synchronous: .full)
+      let query = Record.all
+      return Session(policy: try store.policy()) {
+        var items: [Record] = []
+        let timing = try Stopwatch.whole(operations: count) { items = try store.fetch(query) }
+        return Measurement(timing, digest: items.digest)
+      }
+    }
+  }
+
+  private func fill(_ path: String) throws {
+    let store = try Store.open(path, StoredItem.self, synchronous: .full)
+    defer { store.close() }
     try store.write { transaction in
       for index in 1...count {
         try transaction.insert(StoredItem(values: TenIntegers.values(at: index)))

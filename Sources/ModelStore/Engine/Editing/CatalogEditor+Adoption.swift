@@ -34,7 +34,7 @@ extension CatalogEditor {
       guard let index = schemas.firstIndex(where: { $0.name == choice.model }) else { continue }
       schemas[index].apply(try decision(choice, for: schemas[index]))
     }
-    try declare(Declarations(models: schemas), allowing: .none)
+    try declare(Declarations(migrations: nil, models: schemas), allowing: .none)
     return Array(schemas.prefix(newCount))
   }
 
@@ -160,7 +160,7 @@ extension CatalogEditor {
         model: owner, field: list.name)
     }
     model.lists.append(list)
-    try declare(Declarations(models: [model]), allowing: .none)
+    try declare(Declarations(migrations: nil, models: [model]), allowing: .none)
     return try models.schema.model(named: list.slotModelName(of: model))
   }
 

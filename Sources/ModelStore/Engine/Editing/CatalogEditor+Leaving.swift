@@ -137,7 +137,7 @@ extension CatalogEditor {
   }
 
   /// Throws if a model is observed: its observers would wait forever for changes.
-  private func checkUnobserved(_ names: [String]) throws(StoreError) {
+  func checkUnobserved(_ names: [String]) throws(StoreError) {
     let interests = engine.broker.interests()
     guard let name = names.first(where: { interests[$0] != nil }) else { return }
     throw StoreError(

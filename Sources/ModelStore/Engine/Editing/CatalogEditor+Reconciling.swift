@@ -44,6 +44,10 @@ extension CatalogEditor {
       && hasBindings(schemas, in: models, on: connection)
   }
 
+  /// Whether the catalog has the declared rules and, unless the store is read-only, the file
+  /// has the triggers and indexes of all rules.
+  ///
+  /// Reading needs no triggers of rules: they decide what may be written, not what is there.
   private func hasRules(
     of declarations: Declarations, in models: [ModelSchema], _ catalog: Catalog,
     on connection: Connection
@@ -57,6 +61,9 @@ extension CatalogEditor {
       && CatalogEntries.rules.understood(on: connection).hold(declarations.rules)
   }
 
+  /// Whether the catalog has the declared bindings, and the file the triggers of all bindings.
+  ///
+  /// A read-only store needs these too: without them, bound fields may be out of date.
   private func hasBindings(
     _ declared: [BindingSchema], in models: [ModelSchema], on connection: Connection
   ) throws -> Bool {

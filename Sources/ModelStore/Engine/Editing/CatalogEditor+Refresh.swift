@@ -50,12 +50,13 @@ extension CatalogEditor {
     return try changing(leaving: goneModels) { connection in
       // Computes it again, inside the transaction that writes.
       let refreshes = try self.refreshes(names, on: connection)
+      let gone = goneModels(refreshes.map(\.refresh))
       try Self.checkDependents(of: refreshes.map(\.refresh))
+      try checkUnobserved(gone.sorted())
       let removed = refreshes.flatMap(\.refresh.removed)
       try removeBindings(removed.filter { $0.kind == .binding }.map(\.name), on: connection)
       try CatalogEntries.models.write(refreshes.compactMap(\.refresh.schema), on: connection)
-      try CatalogEntries.models.remove(
-        refreshes.map(\.refresh).filter { $0.schema == nil }.map(\.name), on: connection)
+      try CatalogEntries.models.remove(gone.sorted(), on: connection)
       try removeRules(removed.filter { $0.kind == .rule }.map(\.name), on: connection)
       try installDependents(of: Set(refreshes.map(\.model.entry.name)), on: connection)
       return refreshes.map(\.refresh)

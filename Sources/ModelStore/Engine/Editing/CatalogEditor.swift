@@ -1,7 +1,10 @@
 /// The declarations of a program that opens a store.
 package struct Declarations: Sendable {
-  var migrations: [Migration]
+  /// Nil where something is added to a file whose migrations are left as they are.
+  var migrations: [Migration]?
   package var models: [ModelSchema]
+  /// Those models that read and write themselves by their coding keys.
+  private(set) var codableModels: [any CodableModel.Type] = []
   var bindings: [FieldBinding]
   var rules: [Rule]
   var validators: [Validator]
@@ -18,7 +21,7 @@ package struct Declarations: Sendable {
   }
 
   package init(
-    migrations: [Migration] = [], models: [ModelSchema] = [], bindings: [FieldBinding] = [],
+    migrations: [Migration]? = [], models: [ModelSchema] = [], bindings: [FieldBinding] = [],
     rules: [Rule] = [], validators: [Validator] = [], changeJournal: JournalDetail? = nil
   ) {
     self.migrations = migrations
@@ -29,8 +32,19 @@ package struct Declarations: Sendable {
     self.changeJournal = changeJournal
   }
 
+  /// The declarations of a program with types for its models.
+  package init(
+    migrations: [Migration] = [], models: [any Model.Type], bindings: [FieldBinding] = [],
+    rules: [Rule] = [], validators: [Validator] = [], changeJournal: JournalDetail? = nil
+  ) {
+    self.init(
+      migrations: migrations, models: models.map { $0.schema }, bindings: bindings, rules: rules,
+      validators: validators, changeJournal: changeJournal)
+    codableModels = models.compactMap { $0 as? any CodableModel.Type }
+  }
+
   package var isEmpty: Bool {
-    migrations.isEmpty && models.isEmpty && bindings.isEmpty && rules.isEmpty
+    (migrations ?? []).isEmpty && models.isEmpty && bindings.isEmpty && rules.isEmpty
       && validators.isEmpty
   }
 
@@ -70,8 +84,9 @@ struct CatalogEditor {
   /// into effect together with the file's existing catalog.
   ///
   /// - Returns: Whether the file recorded that it is in order, so that nothing had to be checked.
-  /// - Throws: ``StoreError``. The file is then unchanged, except for migrations that completed.
-  ///   The only error after the declarations are written is a failure to read the file again.
+  /// - Throws: ``StoreError``. The file is then unchanged, except for migrations that completed, and
+  ///   the tables created for them. The only error after the declarations are written is a failure
+  ///   to read the file again.
   @discardableResult
   func declare(
     _ declarations: Declarations, allowing changes: StoreConfiguration.SchemaChanges
@@ -79,6 +94,7 @@ struct CatalogEditor {
     var declarations = declarations
     declarations.models = try declarations.models.withSlotModels()
     try declarations.checkValidatorNames()
+    for model in declarations.codableModels { try model.checkCoding() }
     return try engine.connections.writer.sync { [declarations] writer in
       try writer.checkUsable()
       let changeCount = writer.connection.totalChangeCount
@@ -97,10 +113,7 @@ struct CatalogEditor {
         }
         if mayInstall(declarations), !declarations.isEmpty {
           try Migrator(connection: writer.connection, scope: .store).apply(StoreMigrations.all)
-          try Migrator(
-            connection: writer.connection, scope: .app,
-            preparation: { try Reconciler($0).suspendJournal() }
-          ).apply(declarations.migrations)
+          try migrate(declarations, allowing: changes, on: writer.connection)
         } else if configuration.access != .readOnly || !declarations.isEmpty {
           // Rejects a newer library's files without writing. A read-only store without declarations
           // uses the file's own description: it only needs catalog entries that this library
@@ -144,11 +157,22 @@ struct CatalogEditor {
     configuration.access != .readOnly && declarations.policy == .install
   }
 
+  /// Applies the migrations that the file lacks. If opening may create tables, missing tables are
+  /// created before them.
+  private func migrate(
+    _ declarations: Declarations, allowing changes: StoreConfiguration.SchemaChanges,
+    on connection: Connection
+  ) throws {
+    guard let migrations = declarations.migrations else { return }
+    try Migrator(
+      connection: connection, scope: .app, preparation: { try Reconciler($0).suspendJournal() }
+    ).apply(migrations, creating: changes == .none ? [] : declarations.models)
+  }
+
   /// Throws if the file lacks migrations that may not be applied.
   private func checkMigrations(of declarations: Declarations, on connection: Connection) throws {
-    guard declarations.policy == .refuse,
-      let first = try Migrator(connection: connection, scope: .app)
-        .pending(declarations.migrations).first
+    guard declarations.policy == .refuse, let migrations = declarations.migrations,
+      let first = try Migrator(connection: connection, scope: .app).pending(migrations).first
     else { return }
     throw StoreError(
       .schemaMismatch,

@@ -24,6 +24,7 @@ extension Migration: Digestible {
     hash.add(version)
     hash.add(name)
     hash.add(sql)
+    hash.add(isSwift)
   }
 }
 

@@ -38,11 +38,8 @@ final class FileFacts: Sendable {
     if let connection {
       read = try Catalog(reading: connection)
     } else {
-      // The caller may be inside a transaction that this read would wait for.
       read =
-        try reader?.sync { connection in
-          try connection.hooks.withoutWaiting { try Catalog(reading: connection) }
-        } ?? Catalog(schemaVersion: 0, tables: [])
+        try reader?.sync { try Catalog(reading: $0) } ?? Catalog(schemaVersion: 0, tables: [])
     }
     guard read.schemaVersion == schemaVersion else { return read }
     return state.withLock { state in

@@ -50,7 +50,7 @@ public final class _TransactionAccess {
     _ text: SQLText, of schema: ModelSchema, _ body: (borrowing RowView) throws -> Void
   ) throws {
     try runner.run(text.sql, of: schema) { statement in
-      try statement.bind(text.arguments)
+      try statement.bind(text)
       while try statement.step() { try Self.reading(statement, of: schema, body) }
     }
   }
@@ -136,18 +136,25 @@ public final class _TransactionAccess {
   }
 
   func forEachRow(_ text: SQLText, _ body: (ResultRow) throws -> Void) throws {
+    // If the schema has changed, SQLite recompiles a cached statement in its first step. It may then
+    // have other columns.
+    var columns: [String]?
+    try forEachRowView(text) { statement, row in
+      let names = columns ?? statement.columnNames
+      columns = names
+      try body(ResultRow(columns: names, values: try row.values()))
+    }
+  }
+
+  /// Calls `body` with each row of a statement that changes nothing.
+  func forEachRowView(
+    _ text: SQLText, _ body: (borrowing Statement, borrowing RowView) throws -> Void
+  ) throws {
     try StatementPolicy.check(text.sql)
     try runner.run(text.sql) { statement in
       guard statement.isReadOnly else { throw Self.changesSomething }
-      try statement.bind(text.arguments)
-      // If the schema has changed, SQLite recompiles a cached statement in its first step. It may
-      // then have other columns.
-      var columns: [String]?
-      try statement.forEachRow { row in
-        let names = columns ?? statement.columnNames
-        columns = names
-        try body(ResultRow(columns: names, values: try row.values()))
-      }
+      try statement.bind(text)
+      try statement.forEachRow { row in try body(statement, row) }
     }
   }
 
@@ -186,7 +193,7 @@ public final class _TransactionAccess {
 
   func rows<Row>(_ text: SQLText, _ body: (borrowing RowView) throws -> Row) throws -> [Row] {
     try runner.run(text.sql) { statement in
-      try statement.bind(text.arguments)
+      try statement.bind(text)
       var rows: [Row] = []
       try statement.forEachRow { row in rows.append(try body(row)) }
       return rows
@@ -199,7 +206,7 @@ public final class _TransactionAccess {
     try StatementPolicy.check(text.sql)
     return try runner.run(text.sql, of: schema) { statement in
       guard statement.isReadOnly else { throw Self.changesSomething }
-      try statement.bind(text.arguments)
+      try statement.bind(text)
       guard try statement.step() else { return nil }
       return try body(RowView(statement: statement.handle))
     }
@@ -296,7 +303,7 @@ public final class _TransactionAccess {
     }
     do {
       try runner.run(text.sql) { statement in
-        try statement.bind(text.arguments)
+        try statement.bind(text)
         try statement.run()
       }
     } catch {

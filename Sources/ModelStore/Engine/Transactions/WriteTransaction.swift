@@ -146,7 +146,7 @@ extension WriteTransaction {
     }
   }
 
-  private static func index<M: Model, Value>(
+  static func index<M: Model, Value>(
     of field: any KeyPath<M, Value> & Sendable
   ) throws -> Int {
     guard let index = M.definition.fieldIndex(of: field) else {
@@ -156,7 +156,7 @@ extension WriteTransaction {
     return index
   }
 
-  private static func value(
+  static func value(
     _ value: some ColumnValue, _ index: Int, _ schema: ModelSchema
   ) throws -> SQLValue {
     do {
@@ -199,6 +199,30 @@ extension WriteTransaction {
     return try update(query, set: [query.schema.fields[index].name: stored])
   }
 
+  /// Sets several fields of every record that `query` selects, in one statement.
+  ///
+  /// ```swift
+  /// try tx.update(Track.where { $0.genreID == nil }) {
+  ///   $0.set(\.genreID, to: 1)
+  ///   $0.set(\.isReviewed, to: true)
+  /// }
+  /// ```
+  ///
+  /// Observers receive each changed record with the fields that differ, as for any other update.
+  ///
+  /// - Returns: How many records the query selected; 0 when `assign` sets nothing.
+  /// - Throws: ``StoreError`` with code `invalidValue` for a value that cannot be stored and
+  ///   `unknownField` for a property that is not stored; `rejected` when a rule refuses a record.
+  ///   Then nothing of the statement is kept, and the transaction can go on.
+  @discardableResult
+  public borrowing func update<M: Model>(
+    _ query: StoreQuery<M>, _ assign: (inout FieldAssignments<M>) throws -> Void
+  ) throws -> Int {
+    var assignments = FieldAssignments<M>()
+    try assign(&assignments)
+    return try update(query, set: assignments.values.get())
+  }
+
   /// Sets fields, by name, of every record that `query` selects.
   ///
   /// - Returns: The number of updated records.
@@ -220,7 +244,7 @@ extension WriteTransaction {
   private borrowing func runCounting(_ text: SQLText, of schema: ModelSchema) throws -> Int {
     do {
       try access.runner.run(text.sql, of: schema) { statement in
-        try statement.bind(text.arguments)
+        try statement.bind(text)
         try statement.run()
       }
     } catch {

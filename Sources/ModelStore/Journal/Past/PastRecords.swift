@@ -16,17 +16,15 @@ struct PastRecords {
     in access: _TransactionAccess
   ) throws -> PastRecords {
     guard let history = try JournalHistory(reading: access.connection) else {
-      throw gap(schema, "is not enabled")
+      throw Obstacle.disabled.error(schema, position)
     }
     if let obstacle = try obstacle(to: schema, history.layouts, on: access.connection) {
-      throw gap(schema, obstacle)
+      throw obstacle.error(schema, position)
     }
     try check(position, in: history)
     let fold = try entries(of: schema, after: position, key: key, in: history)
     let found = try fold.changes { schema, key in try access.record(schema, key: key)?.values }
-    guard found.untold.isEmpty else {
-      throw gap(schema, "has missed changes, or holds a text that is not UTF-8")
-    }
+    guard found.untold.isEmpty else { throw Obstacle.missedChanges.error(schema, position) }
     return PastRecords(
       changes: Dictionary(found.changes.map { ($0.key, $0) }) { _, latest in latest })
   }
@@ -62,7 +60,7 @@ struct PastRecords {
         guard let layout = layouts.all[record.layout], layout.model == schema.name,
           wanted.map({ $0 == identity(stored: record.key) }) ?? true
         else { break }
-        guard layout.detail == .full else { throw gap(schema, "recorded keys only") }
+        guard layout.detail == .full else { throw Obstacle.hadKeysOnly.error(schema, position) }
         fold.add(record)
       case .transaction(let mark):
         guard mark.first > start else {
@@ -72,7 +70,7 @@ struct PastRecords {
         }
       case .started(let layout), .stopped(let layout):
         if layouts.all[layout]?.model == schema.name {
-          throw gap(schema, "was disabled for a while")
+          throw Obstacle.wasDisabled.error(schema, position)
         }
       }
       return true
@@ -80,29 +78,17 @@ struct PastRecords {
     return fold
   }
 
-  /// Returns the reason why not every change of the model is recorded in full now; nil if every
-  /// change is.
+  /// Returns why the journal does not record every change of the model in full now; nil if it does.
   private static func obstacle(
     to schema: ModelSchema, _ layouts: JournalLayouts, on connection: Connection
-  ) throws -> String? {
+  ) throws -> Obstacle? {
     guard schema.kind == .table, let layout = layouts.layout(of: schema.name) else {
-      return "is not enabled"
+      return .disabled
     }
-    guard layout.detail == .full else { return "records keys only" }
+    guard layout.detail == .full else { return .keysOnly }
     let journal = CompiledJournal(layouts, of: [schema], in: try Catalog(reading: connection))
-    guard journal.intactModels.contains(schema.name) else {
-      return
-        "has triggers that are missing, changed or older than the table or another trigger of it; enable it again to recreate them"
-    }
-    return journal.exactModels.isEmpty
-      ? "cannot record every record that REPLACE evicts through the table's unique indexes" : nil
-  }
-
-  private static func gap(_ schema: ModelSchema, _ reason: String) -> StoreError {
-    StoreError(
-      .journalGap,
-      "The past records of \(schema.name) cannot be read: its change journal \(reason). Choose a position after which its changes were recorded in full.",
-      model: schema.name)
+    guard journal.intactModels.contains(schema.name) else { return .drifted }
+    return journal.exactModels.isEmpty ? .evictions : nil
   }
 
   /// Returns the past values of the only requested record. Its key may have had another spelling.
@@ -110,5 +96,45 @@ struct PastRecords {
   /// - Parameter now: The current values.
   func image(now: [SQLValue]?) -> [SQLValue]? {
     changes.isEmpty ? now : changes.values.lazy.compactMap(\.old).first
+  }
+}
+
+/// Why the change journal cannot give the records of a model as of a position.
+private enum Obstacle {
+  // Now, so for every position.
+  case disabled, keysOnly, drifted, evictions
+  // After the position, so a later one may be fine.
+  case hadKeysOnly, wasDisabled, missedChanges
+
+  func error(_ schema: ModelSchema, _ position: JournalPosition) -> StoreError {
+    StoreError(
+      .journalGap,
+      "\(schema.name) cannot be read as of position \(position.rawValue): \(reason(schema.name)). \(remedy)",
+      model: schema.name)
+  }
+
+  private func reason(_ model: String) -> String {
+    switch self {
+    case .disabled: "the change journal does not record \(model)"
+    case .keysOnly: "the change journal records only the keys of \(model)"
+    case .drifted: "triggers of the change journal on \(model) are missing, changed or too old"
+    case .evictions:
+      "\(model) has a unique index through which REPLACE may delete records that the change journal does not see"
+    case .hadKeysOnly: "the change journal recorded only the keys of \(model) for a while after it"
+    case .wasDisabled: "the change journal did not record \(model) for a while after it"
+    case .missedChanges:
+      "the change journal missed changes of \(model) after it, or has a text that is not UTF-8"
+    }
+  }
+
+  private var remedy: String {
+    switch self {
+    case .disabled, .keysOnly:
+      "Enable the change journal in full; then you can use positions from that moment on."
+    case .drifted:
+      "Enable the change journal again; then you can use positions from that moment on."
+    case .evictions: "Past records of a model with such an index cannot be read."
+    case .hadKeysOnly, .wasDisabled, .missedChanges: "Use a later position."
+    }
   }
 }

@@ -63,18 +63,52 @@ public final class LiveQuery<Element: Fetchable>: Sendable {
   ) throws -> ObservationToken {
     try options.check(allowing: .initial, by: .callback, of: query.schema.name)
     let mailbox = Mailbox<QueryDelta>(store.scope, options: options, coalescing: coalescing)
-    let schema = query.schema
-    mailbox.whenReady { [report = store.scope.report] delta in
+    deliver(mailbox) { [report = store.scope.report] changes in
       do {
-        let changes = try QueryChanges<Element>(delta, schema: schema)
-        Wave.$current.withValue(delta.wave.heard(at: ObservedPath(model: schema.name))) {
-          body(changes)
-        }
+        body(try changes.get())
       } catch {
         report(StoreError(reporting: error))
       }
     }
     return try begin(mailbox, options)
+  }
+
+  /// Reports an error that no call can throw. That the store was closed is none.
+  func report(_ error: any Error) {
+    if !store.scope.hasEnded { store.scope.report(StoreError(reporting: error)) }
+  }
+
+  /// Subscribes with the result as it is now, and no commit between the two.
+  ///
+  /// - Parameters:
+  ///   - take: Called once with the result, before `body` can be.
+  ///   - body: Called on the delivery queue, with all that happened since as one event. A failure
+  ///     is a record that does not fit.
+  /// - Throws: As ``observe(options:coalescing:_:)`` with the initial result does, and what `take`
+  ///   throws.
+  func follow(
+    from take: (QueryChanges<Element>) throws -> Void,
+    _ body: @escaping @Sendable (Result<QueryChanges<Element>, any Error>) -> Void
+  ) throws -> ObservationToken {
+    let mailbox = Mailbox<QueryDelta>(store.scope, coalescing: .latest)
+    deliver(mailbox, to: body)
+    return try store.whileNobodyWrites { reading in
+      try take(QueryChanges(reading.initial(query, source), schema: query.schema))
+      return subscribe(mailbox)
+    }
+  }
+
+  private func deliver(
+    _ mailbox: Mailbox<QueryDelta>,
+    to body: @escaping @Sendable (Result<QueryChanges<Element>, any Error>) -> Void
+  ) {
+    let schema = query.schema
+    mailbox.whenReady { delta in
+      let changes = Result { try QueryChanges<Element>(delta, schema: schema) }
+      Wave.$current.withValue(delta.wave.heard(at: ObservedPath(model: schema.name))) {
+        body(changes)
+      }
+    }
   }
 
   /// Returns the later changes as a sequence for one `for try await` loop.

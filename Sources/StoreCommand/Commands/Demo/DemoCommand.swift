@@ -10,29 +10,29 @@ import RecordFormats
   import Darwin
 #endif
 
-/// `demo`: the story of a store, on data of its own making.
+/// `demo`: a walk through the library, with a store that it makes.
 struct DemoCommand: LeafCommand {
   static let configuration = CommandConfiguration(
-    commandName: "demo", abstract: "Watch a store at work, on data that it makes itself.",
+    commandName: "demo", abstract: "Watch a store at work, with made-up data.",
     discussion: """
       Example: storecli demo
-      Leaves the store behind, in a new temporary directory unless --keep names one, to try \
-      commands on.
+      The store stays, in a new temporary directory or in that of --keep, so that you can try \
+      commands with it.
       """)
 
   @Option(help: ArgumentHelp("The directory to leave the store in.", valueName: "directory"))
   var keep: String?
 
-  @OptionGroup var options: GlobalOptions
+  @OptionGroup(title: "Common options") var options: GlobalOptions
 
   var takesFields: Bool { false }
 
   func validate() throws {
     guard options.database == nil else {
-      throw ValidationError("The demonstration makes its own store; --keep says where.")
+      throw ValidationError("demo makes its own store. Choose the directory with --keep.")
     }
     guard options.format == nil else {
-      throw ValidationError("The demonstration is a story for people and has one form only.")
+      throw ValidationError("demo prints a story for people and has no other format.")
     }
   }
 
@@ -42,10 +42,10 @@ struct DemoCommand: LeafCommand {
     var status = stat()
     guard lstat(path, &status) != 0 else {
       throw CommandError(
-        .failed, code: "exists", "\(path) exists already; the story begins with a new file.",
+        .failed, code: "exists", "\(path) exists already; demo begins with a new file.",
         hint: "storecli demo --keep ANOTHER-DIRECTORY")
     }
-    try Story(path: path, console: context.console).tell()
+    try Story(path: path, console: context.console).run()
     return .ok
   }
 

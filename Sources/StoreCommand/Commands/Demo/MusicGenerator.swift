@@ -1,4 +1,4 @@
-/// Makes up artists, albums and tracks, the same ones every time.
+/// Generates artists, albums and tracks, the same ones every time.
 struct MusicGenerator {
   private static let adjectives = [
     "Amber", "Broken", "Crimson", "Distant", "Electric", "Fading", "Golden", "Hollow", "Idle",

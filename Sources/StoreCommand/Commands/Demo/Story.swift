@@ -2,7 +2,7 @@ import ModelStore
 import RecordFormats
 import Synchronization
 
-/// The demonstration, told as it happens: every number comes from the store.
+/// The demonstration, printed while it runs: every number comes from the store.
 struct Story {
   let path: String
   let console: Console
@@ -11,7 +11,7 @@ struct Story {
   private static let albumsOfArtist: Int64 = 3
   private static let tracksOfAlbum: Int64 = 10
 
-  /// What observers told, in order.
+  /// The events of the observers, in order.
   private final class Events: Sendable {
     private let lines = Mutex<[String]>([])
 
@@ -27,8 +27,8 @@ struct Story {
     }
   }
 
-  /// Tells all of it.
-  func tell() throws {
+  /// Prints the whole story.
+  func run() throws {
     let store = try open()
     try fill(store)
     let events = Events()
@@ -59,7 +59,7 @@ struct Story {
     try line("Three models, with rules for their fields: Artist, Album, Track.")
     try line(
       "One binding: Album.artistName follows Artist.name. It lives in the file, as triggers.")
-    try line("One rule in Swift: an album is not older than its artist.")
+    try line("One validator in Swift: an album is not older than its artist.")
     return store
   }
 
@@ -110,13 +110,13 @@ struct Story {
     let renamed = tracks[12]
     let shortened = tracks[5]
     try line("One commit renames number 12 to \"A New Beginning\", cuts number 5 to 4 minutes,")
-    try line("and adds a track of 6 minutes. What the observer is told, with exact indices:")
+    try line("and adds a track of 6 minutes. What the observer receives, with exact indices:")
     try store.write { tx in
       try tx.set(\Track.title, to: "A New Beginning", for: renamed.id)
       try tx.set(\Track.seconds, to: 240, for: shortened.id)
       try tx.insert(Track(id: 5000, title: "Zero Hour", seconds: 360, albumID: 1))
     }
-    try tell(events, store)
+    try show(events, store)
   }
 
   private func bind(_ store: Store, _ events: Events) throws {
@@ -130,8 +130,8 @@ struct Story {
     for change in ChangeLine.lines(of: written.changes, in: store.schema) {
       try line("  " + change.text(palette: console.dataTerminal.palette, width: nil))
     }
-    try line("And what the observer of one field is told:")
-    try tell(events, store)
+    try line("And what the observer of one field receives:")
+    try show(events, store)
   }
 
   private func refuse(_ store: Store, _ events: Events) throws {
@@ -143,12 +143,12 @@ struct Story {
         try tx.set(\Album.year, to: 1901, for: 2)
       }
     }
-    try line("An empty title, which the file itself refuses, whoever writes it:")
+    try line("An empty title, which the file itself refuses, from every program:")
     try expectRefusal {
       try store.write { tx in try tx.set(\Track.title, to: "", for: 1) }
     }
     store.waitForDelivery()
-    try line("Observers were told of \(Grouped.text(events.take().count, "change")).")
+    try line("Observers received \(Grouped.text(events.take().count, "change")).")
   }
 
   private func expectRefusal(_ body: () throws -> Void) throws {
@@ -168,11 +168,11 @@ struct Story {
   private func count(
     _ store: Store, live: LiveQuery<Track>, _ longTracks: StoreQuery<Track>
   ) throws {
-    try heading("And it was true all along")
+    try heading("The result was right all along")
     let keys = try store.fetch(longTracks).map { [SQLValue.integer($0.id)] }
     let agrees = live.keys(in: 0..<live.count) == keys
     try line(
-      "The live query has \(Grouped.text(live.count, "row")); the same query run anew "
+      "The live query has \(Grouped.text(live.count, "row")); the same query run again "
         + (agrees ? "gives the same rows in the same order." : "DIFFERS."))
     let problems = try store.checkIntegrity()
     try line(problems.isEmpty ? "The file is sound." : problems.joined(separator: "\n"))
@@ -184,7 +184,7 @@ struct Story {
     for command in [
       "\(Program.name) models -d \(database)",
       "\(Program.name) query Track 'seconds > 300' --sort title --limit 5 -d \(database)",
-      "\(Program.name) update Artist 2 name='Somebody Else' -d \(database)",
+      "\(Program.name) update Artist 2 name='The New Ones' -d \(database)",
       "\(Program.name) delete Artist 3 --dry-run -d \(database)",
       "\(Program.name) update Track 1 title= -d \(database)",
       "sqlite3 \(database) \"UPDATE Artist SET name = 'From the shell' WHERE id = 4\"",
@@ -194,7 +194,7 @@ struct Story {
     }
   }
 
-  private func tell(_ events: Events, _ store: Store) throws {
+  private func show(_ events: Events, _ store: Store) throws {
     store.waitForDelivery()
     for event in events.take() { try line("  " + event) }
   }

@@ -2,10 +2,12 @@ import ModelStore
 import Testing
 
 // snippet: getting-started-model
-struct Note: Model {
+struct Note: CodableModel {
   var id: Int64
   var title: String
-  var isDone: Bool
+  var isDone = false
+
+  var key: Int64 { id }
 
   static let definition = ModelDefinition<Note>(
     "Note", key: \.id,
@@ -14,26 +16,6 @@ struct Note: Model {
       .init("title", \.title, rules: [.notBlank, .length(...200)]),
       .init("isDone", \.isDone),
     ])
-
-  var key: Int64 { id }
-
-  init(id: Int64, title: String, isDone: Bool = false) {
-    self.id = id
-    self.title = title
-    self.isDone = isDone
-  }
-
-  init(row: borrowing RowView) throws {
-    id = try row.decode(at: 0)
-    title = try row.decode(at: 1)
-    isDone = try row.decode(at: 2)
-  }
-
-  func encode(to arguments: inout ArgumentWriter) throws {
-    try id.encode(to: &arguments, at: 0)
-    try title.encode(to: &arguments, at: 1)
-    try isDone.encode(to: &arguments, at: 2)
-  }
 }
 // end
 

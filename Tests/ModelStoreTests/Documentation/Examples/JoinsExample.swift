@@ -29,6 +29,11 @@ import Testing
     // end
     #expect(shelf == ["Gifts, Ursula K. Le Guin", "The Tombs of Atuan, Ursula K. Le Guin"])
     // snippet: joins-raw-sql
+    struct Total: Decodable {
+      var name: String
+      var books: Int
+      var pages: Int?
+    }
     let pattern = "Ursula%"
     let totals = try store.read { tx in
       try tx.rows(
@@ -36,12 +41,21 @@ import Testing
         SELECT Author.name AS name, count(*) AS books, sum(Book.pages) AS pages
         FROM Author JOIN Book ON Book.authorID = Author.id
         WHERE Author.name LIKE \(pattern) GROUP BY Author.id ORDER BY pages DESC
-        """)
+        """, as: Total.self)
     }
-    let pages = totals.map { $0["pages"] }
-    // pages: [.integer(437)]
+    let pages = totals.map(\.pages)
+    // pages: [437]
     // end
-    #expect(pages == [.integer(437)])
+    #expect(totals.map { "\($0.name) \($0.books)" } == ["Ursula K. Le Guin 2"])
+    #expect(pages == [437])
+    // snippet: joins-arguments
+    let rating: Int? = nil
+    let ids: [Int64] = try store.read { tx in
+      try tx.rows("SELECT id FROM Book WHERE rating IS \(rating) ORDER BY title", as: Int64.self)
+    }
+    // ids: [1, 2]
+    // end
+    #expect(ids == [1, 2])
     // snippet: joins-live-condition
     let theirs = Book.where { _ in
       .sql("authorID IN (SELECT id FROM Author WHERE name LIKE \(pattern))")

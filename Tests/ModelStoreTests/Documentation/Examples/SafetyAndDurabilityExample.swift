@@ -6,9 +6,7 @@ import Testing
     let directory = try TemporaryDirectory()
     let path = directory.file("library.store")
     // snippet: safety-and-durability
-    var configuration = StoreConfiguration()
-    configuration.busyTimeout = .seconds(2)
-    configuration.cacheSize = 4 * 1024 * 1024
+    let configuration = StoreConfiguration(busyTimeout: .seconds(2), cacheSize: 4 * 1024 * 1024)
     var store = try Store(at: path, models: Author.self, configuration: configuration)
 
     var isKept = false

@@ -90,4 +90,25 @@ import Testing
     #expect(first == "Gifts, 274 pages")
     #expect(second == "Gifts, 286 pages")
   }
+
+  @Test func aListOfRecordsIsObservable() async throws {
+    let directory = try TemporaryDirectory()
+    let store = try Store(
+      at: directory.file("library.store"), models: Author.self, Book.self)
+    try await store.write { tx in
+      _ = try tx.insert(Book(id: 1, title: "Gifts", pages: 274))
+    }
+    // snippet: live-record-lists
+    let short = try store.liveRecords(Book.where { $0.pages < 300 }.order { $0.title })
+    let titles = Observations { short.records.map(\.title) }
+    var iterator = titles.makeAsyncIterator()
+    let first = await iterator.next()
+    // first: ["Gifts"]
+    try await store.write { tx in _ = try tx.insert(Book(id: 2, title: "Animals", pages: 96)) }
+    let second = await iterator.next()
+    // second: ["Animals", "Gifts"]
+    // end
+    #expect(first == ["Gifts"])
+    #expect(second == ["Animals", "Gifts"])
+  }
 }

@@ -52,6 +52,28 @@ import Testing
     #expect(try store.fetch(Book.all) == [expected])
   }
 
+  @Test func oneStatementSetsSeveralFields() throws {
+    let directory = try TemporaryDirectory()
+    let store = try Store(
+      at: directory.file("library.store"), models: Author.self, Book.self)
+    try store.write { tx in
+      try tx.insert(Book(id: 1, title: "Notes", pages: 20))
+      try tx.insert(Book(id: 2, title: "Gifts", pages: 274))
+    }
+    // snippet: bulk-update
+    let count = try store.write { tx in
+      try tx.update(Book.where { $0.authorID == nil && $0.pages < 100 }) {
+        $0.set(\.rating, to: 1)
+        $0.set(\.shelfMark, to: "misc")
+      }
+    }
+    // count: 1
+    // end
+    #expect(count == 1)
+    #expect(try store.fetch(Book.all).map(\.rating) == [1, nil])
+    #expect(try store.fetch(Book.all).map(\.shelfMark) == ["misc", nil])
+  }
+
   @Test func aCopyHasTheContentHashOfItsOriginal() throws {
     let directory = try TemporaryDirectory()
     let copyPath = directory.file("copy.store")

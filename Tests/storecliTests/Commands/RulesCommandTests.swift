@@ -1,6 +1,6 @@
 import Testing
 
-@Suite(.tags(.process)) struct ValidatorsTests {
+@Suite(.tags(.process)) struct RulesCommandTests {
   private func place() throws -> Workplace {
     let place = try Workplace()
     try place.makeMusic()
@@ -12,7 +12,7 @@ import Testing
     try place.run("update", "Track", "1", "seconds=10")
     try place.run("update", "Track", "2", "seconds=11")
     let refused = try place.run(
-      "validators", "add", "Track", "--range", "seconds=20..", "--name", "Track.long")
+      "rules", "add", "Track", "--range", "seconds=20..", "--name", "Track.long")
     #expect(refused.code == 4)
     #expect(refused.out == "")
     #expect(
@@ -30,11 +30,11 @@ import Testing
     let place = try place()
     #expect(
       try place.run(
-        "validators", "add", "Track", "--check", "seconds <> 13", "--name", "Track.lucky",
+        "rules", "add", "Track", "--check", "seconds <> 13", "--name", "Track.lucky",
         "--message", "must not bring bad luck")
         == Outcome(code: 0, out: "", err: "added Track.lucky: Track must not bring bad luck\n"))
     #expect(
-      try place.run("validators", "list", "Track", "-q").out == """
+      try place.run("rules", "list", "Track", "-q").out == """
         Track.title.length\tTrack\ttitle\terror\ttable\tmust have 1 to 120 characters
         Track.seconds.range\tTrack\tseconds\terror\ttable\tmust be 1 to 7200
         Track.lucky\tTrack\t\terror\tadded\tmust not bring bad luck
@@ -43,16 +43,16 @@ import Testing
     let refused = try place.run("update", "Track", "1", "seconds=13")
     #expect(refused.code == 4)
     #expect(refused.err.contains("must not bring bad luck"))
-    #expect(try place.run("validators", "drop", "Track.lucky").err == "dropped Track.lucky\n")
+    #expect(try place.run("rules", "drop", "Track.lucky").err == "dropped Track.lucky\n")
     #expect(try place.run("update", "Track", "1", "seconds=13").code == 0)
-    #expect(try place.run("validators", "drop", "Track.lucky").code == 3)
-    #expect(try place.run("validators", "drop", "Track.title.length").code == 1)
+    #expect(try place.run("rules", "drop", "Track.lucky").code == 3)
+    #expect(try place.run("rules", "drop", "Track.title.length").code == 1)
   }
 
   @Test func aDryRunAddsNothing() throws {
     let place = try place()
     #expect(
-      try place.run("validators", "add", "Track", "--required", "title", "-n")
+      try place.run("rules", "add", "Track", "--required", "title", "-n")
         == Outcome(
           code: 0, out: "",
           err: "would be added: Track.title.required: Track.title must have a value\n"
@@ -60,11 +60,11 @@ import Testing
     for ending in [["-n"], []] {
       #expect(
         try place.run(
-          ["validators", "add", "Track", "--unique", "albumID", "--keep-offenders"] + ending
+          ["rules", "add", "Track", "--unique", "albumID", "--keep-violations"] + ending
         ).code == 4)
     }
     #expect(
-      try place.run("validators", "list", "Track", "--fields", "rule", "-q").out == """
+      try place.run("rules", "list", "Track", "--fields", "rule", "-q").out == """
         Track.title.length
         Track.seconds.range
 
@@ -77,10 +77,10 @@ import Testing
       [], ["--required", "title", "--check", "1"], ["--required", "title", "--per", "id"],
       ["--required", "title", "--where", "1"], ["--length", "title=x"],
     ] {
-      #expect(try place.run(["validators", "add", "Track"] + words).code == 64)
+      #expect(try place.run(["rules", "add", "Track"] + words).code == 64)
     }
     #expect(
-      try place.run("validators", "add", "Track", "--required", "titel").err.contains("title"))
+      try place.run("rules", "add", "Track", "--required", "titel").err.contains("title"))
   }
 
   @Test(arguments: [
@@ -89,35 +89,35 @@ import Testing
   ])
   func aRangeStartsWithItsLowerBound(words: [String]) throws {
     let place = try place()
-    let outcome = try place.run(["validators", "add", "Track"] + words)
+    let outcome = try place.run(["rules", "add", "Track"] + words)
     #expect(outcome.code == 64)
     #expect(outcome.err.contains("\(words[0]) takes the lower bound first"))
   }
 
   @Test func anotherRuleOfTheSameNameIsNotReplaced() throws {
     let place = try place()
-    let first = ["validators", "add", "Track", "--check", "seconds <> 13"]
+    let first = ["rules", "add", "Track", "--check", "seconds <> 13"]
     #expect(try place.run(first).code == 0)
     #expect(try place.run(first + ["--message", "must not bring bad luck"]).code == 0)
-    let unique = ["validators", "add", "Track", "--unique", "title", "--where", "seconds < 0"]
+    let unique = ["rules", "add", "Track", "--unique", "title", "--where", "seconds < 0"]
     #expect(try place.run(unique).code == 0)
     #expect(
-      try place.run("validators", "add", "Track", "--check", "seconds <> 14")
+      try place.run("rules", "add", "Track", "--check", "seconds <> 14")
         == Outcome(
           code: 64, out: "",
           err: """
-            error[usage]: There is a rule Track.check already: Track must not bring bad luck.
-            hint: give this one another --name, or storecli validators drop Track.check
+            error[usage]: The rule Track.check exists already: Track must not bring bad luck.
+            hint: choose another --name, or storecli rules drop Track.check
 
             """))
     for words in [
       ["Track", "--unique", "title", "--where", "seconds < 1"],
       ["Album", "--required", "title", "--name", "Track.check"],
     ] {
-      #expect(try place.run(["validators", "add"] + words).code == 64, "\(words)")
+      #expect(try place.run(["rules", "add"] + words).code == 64, "\(words)")
     }
     #expect(
-      try place.run("validators", "list", "Track", "--fields", "rule,message", "-q").out == """
+      try place.run("rules", "list", "Track", "--fields", "rule,message", "-q").out == """
         Track.title.length\tmust have 1 to 120 characters
         Track.seconds.range\tmust be 1 to 7200
         Track.check\tmust not bring bad luck
@@ -178,9 +178,9 @@ import Testing
 
   @Test func addedRulesAreDescribedWithTheirModel() throws {
     let place = try place()
-    try place.run("validators", "add", "Track", "--check", "seconds <> 13", "--message", "no luck")
+    try place.run("rules", "add", "Track", "--check", "seconds <> 13", "--message", "no luck")
     try place.run(
-      "validators", "add", "Track", "--range", "albumID=..500", "--severity", "warning")
+      "rules", "add", "Track", "--range", "albumID=..500", "--severity", "warning")
     #expect(
       try place.run("models", "--fields", "model,rules", "-q").out
         == "Album\t3\nArtist\t2\nTrack\t4\n")
@@ -198,10 +198,10 @@ import Testing
   @Test func listsAreArraysForPrograms() throws {
     let place = try place()
     try place.run(
-      "validators", "add", "Track", "--unique", "albumID,seconds", "--severity", "warning")
+      "rules", "add", "Track", "--unique", "albumID,seconds", "--severity", "warning")
     #expect(
-      try place.run("validators", "list", "Track", "--ndjson", "-q").out.hasSuffix(
-        #"{"rule":"Track.albumID-seconds.unique","model":["Track"],"fields":["albumID","seconds"],"severity":"warning","stands":"added","message":"must be unique together"}"#
+      try place.run("rules", "list", "Track", "--ndjson", "-q").out.hasSuffix(
+        #"{"rule":"Track.albumID-seconds.unique","model":["Track"],"fields":["albumID","seconds"],"severity":"warning","place":"added","message":"must be unique together"}"#
           + "\n"))
     let found = try place.run("validate", "Track", "--ndjson", "-q")
     #expect(found.out.contains(#""fields":["albumID","seconds"]"#), "\(found)")
@@ -213,7 +213,7 @@ import Testing
     try place.run("update", "Track", "3", "seconds=10")
     #expect(
       try place.run(
-        "validators", "add", "Track", "--range", "seconds=20..", "--severity", "warning",
+        "rules", "add", "Track", "--range", "seconds=20..", "--severity", "warning",
         "--name", "Track.short"
       ).err.hasSuffix("broken by 1 record: 3\n"))
     let outcome = try place.run("validate", "Track", "-q")

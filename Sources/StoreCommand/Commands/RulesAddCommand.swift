@@ -1,18 +1,18 @@
 import ArgumentParser
 import ModelStore
 
-/// `validators add`: one rule, after the records that break it were counted.
-struct ValidatorsAddCommand: ChangingCommand {
+/// `rules add`: adds one rule, after counting the records that break it.
+struct RulesAddCommand: ChangingCommand {
   static let configuration = CommandConfiguration(
     commandName: "add", abstract: "Add a rule to a model, or change its message or severity.",
     discussion: """
-      Examples: storecli validators add Track --required composer
-      storecli validators add Track --length title=1..200
-      storecli validators add Track --check 'milliseconds > 0' --message 'must last'
-      storecli validators add Booking --no-overlap start,end --per room
-      The rule binds every program from then on. Records that break it already are counted and \
-      shown, and nothing is added unless --keep-offenders says so. A rule that is there already \
-      keeps the message and the severity that are not given.
+      Examples: storecli rules add Track --required composer
+      storecli rules add Track --length title=1..200
+      storecli rules add Track --check 'milliseconds > 0' --message 'must last'
+      storecli rules add Booking --no-overlap start,end --per room
+      Every program must then keep the rule. If stored records break it, the command lists them and \
+      adds nothing, unless you pass --keep-violations. If you add an existing rule again, it keeps \
+      the message and the severity that you leave out.
       """)
 
   @Argument(help: "The model.")
@@ -37,7 +37,7 @@ struct ValidatorsAddCommand: ChangingCommand {
     help: ArgumentHelp("The values, as 1..200, 1.. or ..200.", valueName: "field=range"))
   var range: String?
 
-  @Option(help: ArgumentHelp("The values that may stand there.", valueName: "field=a,b"))
+  @Option(help: ArgumentHelp("The values that are allowed.", valueName: "field=a,b"))
   var oneOf: String?
 
   @Option(help: ArgumentHelp("A LIKE pattern, % and _.", valueName: "field=pattern"))
@@ -61,7 +61,7 @@ struct ValidatorsAddCommand: ChangingCommand {
   @Option(help: ArgumentHelp("These fields stay as they were inserted.", valueName: "a,b"))
   var immutable: String?
 
-  @Option(help: ArgumentHelp("At most so many records for each --per.", valueName: "n"))
+  @Option(help: ArgumentHelp("At most this number of records for each --per.", valueName: "n"))
   var atMost: Int?
 
   @Option(
@@ -81,20 +81,20 @@ struct ValidatorsAddCommand: ChangingCommand {
   @Option(help: "The rule's name; by default MODEL.FIELD.KIND.")
   var name: String?
 
-  @Option(help: "What is demanded, to follow the field's name.")
+  @Option(help: "The text after the field's name, such as 'must last'.")
   var message: String?
 
   @Option(
     help: ArgumentHelp(
-      "What breaking it means, error or warning; error by default.", valueName: "what"),
+      "error refuses the write, warning allows it; error by default.", valueName: "what"),
     transform: { try Self.severity(named: $0) })
   var severity: Violation.Severity?
 
   @Flag(help: "Add the rule although records break it; they stay as they are.")
-  var keepOffenders = false
+  var keepViolations = false
 
   @OptionGroup var change: ChangeOptions
-  @OptionGroup var options: GlobalOptions
+  @OptionGroup(title: "Common options") var options: GlobalOptions
 
   private var demands: [RuleDemand] {
     let given: [RuleDemand?] = [
@@ -131,7 +131,7 @@ struct ValidatorsAddCommand: ChangingCommand {
     }
     guard immutable == nil || severity != .warning else {
       throw ValidationError(
-        "--immutable refuses or is nothing: no stored record shows that a field was changed.")
+        "--immutable takes no warning: no stored record shows that a field was changed.")
     }
   }
 
@@ -153,7 +153,7 @@ struct ValidatorsAddCommand: ChangingCommand {
     if let severity { rule.severity = severity }
     let found = try finding(of: rule, schema, looked.store)
     looked.store.close()
-    let canStay = rule.severity == .warning || keepOffenders && rule.kind != .unique
+    let canStay = rule.severity == .warning || keepViolations && rule.kind != .unique
     if let found, !canStay { throw RuleRefusal(found, "added").error }
     if !context.isDryRun { try add(rule, to: context.openForWriting().store) }
     let verb = present == nil ? "added" : "changed"
@@ -168,9 +168,9 @@ struct ValidatorsAddCommand: ChangingCommand {
 
   private func add(_ rule: Rule, to store: Store) throws {
     do {
-      try store.add(rule, existingViolations: keepOffenders ? .keep : .refuse)
+      try store.add(rule, existingViolations: keepViolations ? .keep : .refuse)
     } catch let error as StoreError where error.code == .rejected {
-      // A record came to break it since it was looked for.
+      // A record has begun to break the rule since the check.
       guard let found = try store.finding(of: rule) else { throw error }
       throw RuleRefusal(found, "added").error
     }
@@ -186,8 +186,8 @@ struct ValidatorsAddCommand: ChangingCommand {
 
   /// The records that break the rule.
   ///
-  /// - Throws: ``CommandError`` for wrong usage when the store does not take such a rule: all that
-  ///   is said of it comes from the words of the command.
+  /// - Throws: ``CommandError`` for wrong usage if the store does not accept the rule, which the
+  ///   words of the command describe.
   private func finding(
     of rule: Rule, _ schema: ModelSchema, _ store: Store
   ) throws -> RuleFinding? {
@@ -195,7 +195,7 @@ struct ValidatorsAddCommand: ChangingCommand {
       return try store.finding(of: rule)
     } catch let error as StoreError where error.code == .configurationConflict {
       throw CommandError.usage(
-        error.message, hint: "give this one another --name", model: schema.name)
+        error.message, hint: "choose another --name", model: schema.name)
     } catch let error as StoreError where error.code == .unsupportedSchema {
       let unknown = error.message.firstRange(of: "no such column: ").map { start in
         let rest = error.message[start.upperBound...]

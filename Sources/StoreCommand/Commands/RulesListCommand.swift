@@ -2,20 +2,20 @@ import ArgumentParser
 import ModelStore
 import RecordFormats
 
-/// `validators list`: every rule with where it stands.
-struct ValidatorsListCommand: LeafCommand {
+/// `rules list`: every rule and where it is.
+struct RulesListCommand: LeafCommand {
   static let configuration = CommandConfiguration(
     commandName: "list", abstract: "List the rules.",
     discussion: """
-      Example: storecli validators list Track
-      A rule stands in the table's definition, was added beside it, or is in Swift. One that was \
-      added is damaged when triggers of it are missing or edited.
+      Example: storecli rules list Track
+      A rule is in the table's definition, was added beside it, or is a validator in Swift. An \
+      added rule is damaged if its triggers are missing or edited.
       """)
 
   @Argument(help: "The model; all of them when none is named.")
   var model: String?
 
-  @OptionGroup var options: GlobalOptions
+  @OptionGroup(title: "Common options") var options: GlobalOptions
 
   private struct Row {
     var rule: String
@@ -34,7 +34,7 @@ struct ValidatorsListCommand: LeafCommand {
     var writer = try context.reportWriter(
       columns: [
         OutputColumn("rule", role: .key), OutputColumn("model", meaning: .json),
-        OutputColumn("fields", meaning: .json), OutputColumn("severity"), OutputColumn("stands"),
+        OutputColumn("fields", meaning: .json), OutputColumn("severity"), OutputColumn("place"),
         OutputColumn("message"),
       ])
     for row in rows {
@@ -47,7 +47,7 @@ struct ValidatorsListCommand: LeafCommand {
     try context.console.say(Grouped.text(rows.count, "rule"))
     if !damaged.isEmpty {
       try context.console.say(
-        "\(Grouped.text(damaged.count, "rule")) damaged (\(Program.name) validators rebuild)")
+        "\(Grouped.text(damaged.count, "rule")) damaged (\(Program.name) rules rebuild)")
     }
     return .ok
   }
@@ -78,7 +78,7 @@ struct ValidatorsListCommand: LeafCommand {
       .map {
         Row(
           rule: $0.name, models: $0.models, place: "Swift",
-          message: "only its own program can say")
+          message: "only its own program knows")
       }
     return declared + added + inSwift
   }

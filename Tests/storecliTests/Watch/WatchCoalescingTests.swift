@@ -4,7 +4,7 @@ import Testing
 
 @testable import StoreCommand
 
-@Suite(.tags(.law)) struct WatchFoldTests {
+@Suite(.tags(.law)) struct WatchCoalescingTests {
   @Test func changesThatCancelOutAreNotReported() throws {
     let world = try WatchWorld()
     try world.raw.execute("UPDATE Track SET seconds = 100, albumID = 1 WHERE id <= 4")
@@ -18,7 +18,7 @@ import Testing
     try world.set("seconds = 6", of: 9002)
     try world.set("seconds = 50", of: 3)
     try world.raw.execute("DELETE FROM Track WHERE id = 3")
-    let outcome = try world.watch("Track", "--fold", from: start)
+    let outcome = try world.watch("Track", "--coalesce", from: start)
     #expect(outcome.code == 0, "\(outcome)")
     #expect(try told(outcome.out) == ["~ 1 seconds 100 -> 400", "+ 9002", "- 3"])
     #expect(outcome.out.contains("\"seconds\":{\"new\":6}"))
@@ -31,12 +31,12 @@ import Testing
     let start = try world.position()
     for seconds in [500, 100, 600] { try world.set("seconds = \(seconds)", of: 1) }
     for seconds in [500, 100] { try world.set("seconds = \(seconds)", of: 2) }
-    let outcome = try world.watch("Track", "seconds > 400", "--fold", from: start)
+    let outcome = try world.watch("Track", "seconds > 400", "--coalesce", from: start)
     #expect(try told(outcome.out) == ["+ 1 entered"])
   }
 
   @Test("any steps of one record coalesce to the difference between its ends", arguments: 0..<40)
-  func foldingIsTheDifferenceOfTheEnds(seed: UInt64) {
+  func coalescingIsTheDifferenceOfTheEnds(seed: UInt64) {
     var generator = SeededGenerator(seed: seed)
     var image: Int64? = Bool.random(using: &generator) ? 0 : nil
     let first = image

@@ -1,18 +1,18 @@
 import ArgumentParser
 import ModelStore
 
-/// `validators rebuild`: puts the triggers and indexes of added rules in place again.
-struct ValidatorsRebuildCommand: ChangingCommand {
+/// `rules rebuild`: recreates the triggers and indexes of added rules.
+struct RulesRebuildCommand: ChangingCommand {
   static let configuration = CommandConfiguration(
-    commandName: "rebuild", abstract: "Put the triggers of added rules in place again.",
+    commandName: "rebuild", abstract: "Recreate missing triggers and indexes of added rules.",
     discussion: """
-      Example: storecli validators rebuild --dry-run
-      Triggers go missing when a program rebuilds a table without them; storecli doctor finds \
-      that. Records stay as they are; storecli validate lists those that break a rule meanwhile.
+      Example: storecli rules rebuild --dry-run
+      A program that rebuilds a table may lose its triggers; storecli doctor finds that. Records \
+      stay as they are. Use storecli validate to list those that began to break a rule.
       """)
 
   @OptionGroup var change: ChangeOptions
-  @OptionGroup var options: GlobalOptions
+  @OptionGroup(title: "Common options") var options: GlobalOptions
 
   var hasData: Bool { false }
 
@@ -22,23 +22,23 @@ struct ValidatorsRebuildCommand: ChangingCommand {
     let rules = try looked.store.rules().filter { rule in
       drift.contains { $0.owner == .rule(rule.name) }
     }
-    // A unique index holds for all records or is none.
+    // A unique index cannot leave out existing violations.
     for rule in rules where rule.kind == .unique && rule.severity == .error {
       guard let finding = try looked.store.finding(of: rule) else { continue }
-      throw RuleRefusal(finding, "put in place").error
+      throw RuleRefusal(finding, "recreated").error
     }
     looked.store.close()
-    let mended =
+    let repaired =
       drift.isEmpty || context.isDryRun
       ? drift : try context.openForWriting().store.rebuildRules()
     let would = context.isDryRun ? "would be " : ""
-    for drift in mended {
+    for drift in repaired {
       try context.console.say(
-        "\(drift.owner.name): \(drift.objects.joined(separator: ", ")) \(would)made anew")
+        "\(drift.owner.name): \(drift.objects.joined(separator: ", ")) \(would)recreated")
     }
     try context.console.say(
       context.isDryRun
-        ? "dry run: nothing was changed" : "\(Grouped.text(mended.count, "rule")) mended")
+        ? "dry run: nothing was changed" : "\(Grouped.text(repaired.count, "rule")) repaired")
     return .ok
   }
 }

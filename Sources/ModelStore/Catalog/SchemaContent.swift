@@ -1,0 +1,78 @@
+/// The application's tables, views, indexes and triggers in a file, in a form that does not depend
+/// on how they came about: the order of columns, quotes and blanks do not count.
+struct SchemaContent {
+  /// By what it is, for people: "the column Member.email".
+  private var parts: [String: AnyHashable] = [:]
+
+  /// - Throws: ``SQLiteError``, ``ColumnError``, as for ``Catalog/init(reading:only:)``.
+  init(reading connection: Connection) throws {
+    try connection.inOneState {
+      for table in try Catalog(reading: connection).tables where !Self.isOfSystem(table.name) {
+        add(table)
+      }
+      try addTexts(reading: connection)
+    }
+  }
+
+  /// One sentence for each part that only one of the two has, or that differs; in the order of
+  /// names.
+  func differences(from other: SchemaContent) -> [String] {
+    Set(parts.keys).union(other.parts.keys).sorted().compactMap { name in
+      switch (parts[name], other.parts[name]) {
+      case (nil, _): "This file lacks \(name)."
+      case (_, nil): "Only this file has \(name)."
+      case (let own, let others): own == others ? nil : "The files differ in \(name)."
+      }
+    }
+  }
+
+  /// Whether SQLite or the store itself keeps it. Indexes that models declare count as theirs.
+  private static func isOfSystem(_ name: String) -> Bool {
+    name.hasPrefix("_ms_") && !name.hasPrefix("_ms_index_") || name.hasPrefix("sqlite_")
+  }
+
+  private mutating func add(_ table: TableFacts) {
+    switch table.kind {
+    case .shadow: return
+    case .view: parts["the view \(table.name)"] = Self.canonical(table.sql)
+    case .virtual: parts["the virtual table \(table.name)"] = Self.canonical(table.sql)
+    case .table:
+      let checks = table.checks.map { [$0.name ?? "", Self.canonical($0.condition)] }
+      parts["the table \(table.name)"] = [
+        AnyHashable(table.isStrict), AnyHashable(table.isWithoutRowID), AnyHashable(Set(checks)),
+        AnyHashable(Self.neverReusesKeys(table)),
+      ]
+      for column in table.columns { parts["the column \(table.name).\(column.name)"] = column }
+      for key in table.foreignKeys {
+        parts["the reference \(table.name) (\(key.columns.joined(separator: ", ")))"] = key
+      }
+      for index in table.indexes where index.origin == .unique {
+        let columns = index.columns.compactMap(\.name).joined(separator: ", ")
+        parts["the unique set \(table.name) (\(columns))"] = index.columns
+      }
+    }
+  }
+
+  private static func neverReusesKeys(_ table: TableFacts) -> Bool {
+    let source = SQLTokens(table.sql)
+    return source.significant.contains { source.isKeyword($0, "AUTOINCREMENT") }
+  }
+
+  private mutating func addTexts(reading connection: Connection) throws {
+    let rows = try connection.rows(
+      "SELECT type, name, sql FROM sqlite_schema WHERE type IN ('index', 'trigger') AND sql <> ''"
+    ) { row in (try row.text(at: 0), try row.text(at: 1), try row.text(at: 2)) }
+    for (type, name, sql) in rows where !Self.isOfSystem(name) {
+      parts["the \(type) \(name)"] = Self.canonical(sql)
+    }
+  }
+
+  /// The text with one space between tokens and without quotes around names, which ALTER TABLE
+  /// adds.
+  private static func canonical(_ sql: String) -> String {
+    let source = SQLTokens(sql)
+    return source.significant.map { token in
+      token.kind == .quotedName ? source.name(token) : source.text(token.range)
+    }.joined(separator: " ")
+  }
+}

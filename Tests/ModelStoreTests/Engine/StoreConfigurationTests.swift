@@ -1,0 +1,62 @@
+import Testing
+
+@testable import ModelStore
+
+@Suite(.tags(.unit)) struct StoreConfigurationTests {
+  @Test func everyPropertyIsAParameter() {
+    let function = SQLFunction("half", argumentCount: 1) { $0[0] }
+    let configuration = StoreConfiguration(
+      sharing: .group, access: .readWrite, durability: .normal, busyTimeout: .seconds(1),
+      maxReaderCount: 2, cacheSize: 3, checkpointFrameCount: 4, statementCacheCapacity: 5,
+      maxValueSize: 6, journalMode: .asFound,
+      refusals: .init(stopsAtFirst: true, maxViolationCount: 7, includesValues: true),
+      schemaChanges: .none, changeJournal: .keys,
+      journalRetention: JournalRetention(
+        maxEntryCount: 8), functions: [function])
+    var wanted = StoreConfiguration()
+    wanted.sharing = .group
+    wanted.access = .readWrite
+    wanted.durability = .normal
+    wanted.busyTimeout = .seconds(1)
+    wanted.maxReaderCount = 2
+    wanted.cacheSize = 3
+    wanted.checkpointFrameCount = 4
+    wanted.statementCacheCapacity = 5
+    wanted.maxValueSize = 6
+    wanted.journalMode = .asFound
+    wanted.refusals.stopsAtFirst = true
+    wanted.refusals.maxViolationCount = 7
+    wanted.refusals.includesValues = true
+    wanted.schemaChanges = .none
+    wanted.changeJournal = .keys
+    wanted.journalRetention = JournalRetention(maxEntryCount: 8)
+    wanted.functions = [function]
+    #expect(configuration == wanted)
+    // Each of them differs from its default, so none can be forgotten unseen.
+    let defaults = Mirror(reflecting: StoreConfiguration()).children
+    let unchanged = zip(Mirror(reflecting: configuration).children, defaults)
+      .filter { "\($0.value)" == "\($1.value)" }.map(\.0.label)
+    #expect(unchanged == ["fileSystem", "readsOnWriter", "stopRequest"])
+  }
+
+  @Test func withoutArgumentsItHasTheDefaults() {
+    let configuration = StoreConfiguration()
+    #expect(configuration.sharing == .owner)
+    #expect(configuration.access == .readWriteCreate)
+    #expect(configuration.durability == .full)
+    #expect(configuration.busyTimeout == .seconds(5))
+    #expect(configuration.maxReaderCount == 4)
+    #expect(configuration.cacheSize == 16_777_216)
+    #expect(configuration.checkpointFrameCount == 1000)
+    #expect(configuration.statementCacheCapacity == 128)
+    #expect(configuration.maxValueSize == 1_000_000_000)
+    #expect(configuration.journalMode == .writeAheadLog)
+    #expect(configuration.refusals == StoreConfiguration.Refusals())
+    #expect(configuration.refusals.maxViolationCount == 100)
+    #expect(!configuration.refusals.stopsAtFirst && !configuration.refusals.includesValues)
+    #expect(configuration.schemaChanges == .createTables)
+    #expect(configuration.changeJournal == nil)
+    #expect(configuration.journalRetention == nil)
+    #expect(configuration.functions == [])
+  }
+}

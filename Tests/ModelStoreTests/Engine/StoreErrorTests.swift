@@ -1,0 +1,57 @@
+import Foundation
+import Testing
+
+@testable import ModelStore
+
+@Suite(.tags(.unit)) struct StoreErrorTests {
+  @Test func onlyALockIsWorthTheSameCallAgain() {
+    #expect(
+      StoreError.Code.allCases.filter { StoreError($0, "").isRetryable } == [.busy])
+  }
+
+  @Test func aTriggerThatWritesAFullTextIndexIsNamedAsTheReason() throws {
+    let directory = try TemporaryDirectory()
+    let path = directory.file("music.store")
+    let store = try Store(at: path, models: Artist.self)
+    try PlainDatabase(path).execute(
+      """
+      CREATE VIRTUAL TABLE Words USING fts5(name);
+      CREATE TRIGGER words AFTER INSERT ON Artist
+      BEGIN INSERT INTO Words (rowid, name) VALUES (NEW.id, NEW.name); END;
+      """)
+    let error = failure { try store.write { tx in try tx.insert(Artist(id: 1, name: "a")) } }
+    #expect(error?.code == .unsupportedSchema)
+    #expect(
+      error?.message == """
+        A trigger or view of the file uses a virtual table, and SQLite \
+        \(Connection.libraryVersion) does not trust it there (unsafe use of virtual table \
+        "Words"). Drop that trigger or view. To keep a full-text index up to date, write it in \
+        your own transactions.
+        """)
+  }
+
+  @Test func aDamagedFullTextIndexIsNotADamagedDatabase() throws {
+    let directory = try TemporaryDirectory()
+    let path = directory.file("music.store")
+    let store = try Store(at: path, models: Artist.self)
+    try PlainDatabase(path).execute(
+      """
+      CREATE VIRTUAL TABLE Words USING fts5(name);
+      INSERT INTO Words VALUES ('a');
+      DELETE FROM Words_data WHERE id > 10;
+      """)
+    let search: SQLText = "SELECT rowid FROM Words WHERE Words MATCH 'a'"
+    let error = failure { try store.read { tx in try tx.rows(search) } }
+    #expect(error?.code == .corrupt)
+    #expect(error?.message.contains("Rebuild a full-text index t with INSERT INTO t (t)") == true)
+    try store.write { tx in try tx.execute("INSERT INTO Words (Words) VALUES ('rebuild')") }
+    #expect(try store.read { tx in try tx.rows(search).count } == 1)
+  }
+
+  @Test func theMessageIsTheLocalizedDescription() {
+    let error = StoreError(.recordNotFound, "There is no Artist with the key 7.", model: "Artist")
+    #expect(error.localizedDescription == "There is no Artist with the key 7.")
+    let hidden: any Error = error
+    #expect(hidden.localizedDescription == "There is no Artist with the key 7.")
+  }
+}
