@@ -57,13 +57,13 @@ import Testing
           "insert Item 1 ('a', 1)", "insert Item 2 ('b', 2)",
           "update Item 1 (code: 'a' → 'c', n: 1 → 3)",
         ])
-    func isToldExactly(_ table: String) throws -> Bool {
+    func isReportedExactly(_ table: String) throws -> Bool {
       try world.store.engine.connections.readers.sync { connection in
         try #require(Catalog(reading: connection).table(named: table)).evictsUnforeseen == false
       }
     }
-    #expect(try !isToldExactly("Item"))
-    #expect(try isToldExactly("Known"))
+    #expect(try !isReportedExactly("Item"))
+    #expect(try isReportedExactly("Known"))
   }
 
   @Test func changesOutsideUniqueIndexesRunWithoutASearch() throws {
