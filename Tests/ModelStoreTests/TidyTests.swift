@@ -148,7 +148,7 @@ import Testing
     try expectNone(Project.everySuiteHasOneTier)
   }
 
-  @Test func theChangelogOpensWithWhatIsUnreleased() throws {
+  @Test func theChangelogStartsWithUnreleasedChanges() throws {
     try expectNone(Project.changelogOpensWithUnreleased)
   }
 }

@@ -9,7 +9,7 @@ import Testing
     Cause(operation: operation, model: model, key: [.integer(key)], fields: fields)
   }
 
-  /// `Album.artistName`, and `Album.title` from it, so that waves have two steps.
+  /// `Album.artistName`, and `Album.title` from it, so that cascades have two steps.
   private static func shop() throws -> MusicShop {
     let shop = try MusicShop()
     try shop.store.add(.derive(to: "Album.title", from: "coalesce(artistName, 'none')"))

@@ -198,7 +198,7 @@ import Testing
     #expect(try binding.schema(in: world.models) == world.binding)
   }
 
-  @Test func namesThatAreNotThereAreRefused() {
+  @Test func unknownNamesAreRefused() {
     let refusals = [
       FieldBinding.copy(from: "Artst.name", to: "Album.artistName", through: "Album.artistID"),
       .copy(from: "Artist.nme", to: "Album.artistName", through: "Album.artistID"),

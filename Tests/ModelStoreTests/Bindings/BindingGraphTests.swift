@@ -302,7 +302,7 @@ import Testing
     "INSERT INTO Log (writer, number) VALUES ('\(writer.rawValue)', \(number))"
   }
 
-  /// Who wrote which of its statements, in the order of commits, since this was last asked.
+  /// Which program wrote which of its statements, in the order of commits, since the last call.
   private static func takeLog(
     of fixture: BindingFixture
   ) throws -> [(writer: BindingWriter, number: Int)] {

@@ -66,7 +66,7 @@ import Testing
     let missing = failure { try shop.store.dropBinding(Self.name) }
     #expect(missing?.code == .unknownBinding)
     #expect(missing?.message == "There is no binding Album.artistName in this store.")
-    // Who declares it gets it back, values and all.
+    // A program that declares the binding gets it back, with its values.
     let again = try Store(
       at: shop.directory.file("shop.store"), models: Artist.self, Album.self,
       bindings: [.copy(\Artist.name, to: \Album.artistName, through: \Album.artistID)],

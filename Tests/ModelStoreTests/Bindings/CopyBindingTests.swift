@@ -6,7 +6,7 @@ import Testing
 /// A copied field is up to date after every statement of every program.
 @Suite(.tags(.unit)) struct CopyBindingTests {
   @Test(arguments: BindingWorld.all)
-  func everyPathOfTheLibraryKeepsTheTargets(world: BindingWorld) throws {
+  func everyPathOfTheLibraryKeepsTargetsInSync(world: BindingWorld) throws {
     let fixture = try BindingFixture(world.setUp)
     try fixture.install([world.binding], in: world.models)
     var wrong: [String] = []
@@ -22,7 +22,7 @@ import Testing
   }
 
   @Test(.enabled(if: Shell.isInstalled, Shell.reason), arguments: BindingWorld.all)
-  func everyPathOfTheShellKeepsTheTargets(world: BindingWorld) throws {
+  func everyPathOfTheShellKeepsTargetsInSync(world: BindingWorld) throws {
     let fixture = try BindingFixture(world.setUp)
     try fixture.install([world.binding], in: world.models)
     let script = BindingWorld.paths.map { path in
@@ -123,7 +123,7 @@ import Testing
     #expect(try fixture.rows(world.oracle) == ["0"])
   }
 
-  @Test func differenceInStorageClassAloneIsCopied() throws {
+  @Test func aDifferenceOnlyInStorageClassIsCopied() throws {
     let world = BindingWorld.untyped
     let fixture = try BindingFixture(world.setUp)
     try fixture.install([world.binding], in: world.models)

@@ -68,7 +68,7 @@ import Testing
     "DELETE FROM Track WHERE id = 1",
   ]
 
-  @Test func everyPathOfTheLibraryKeepsTheTargets() throws {
+  @Test func everyPathOfTheLibraryKeepsTargetsInSync() throws {
     let fixture = try BindingFixture(Self.tables)
     #expect(
       try fixture.install(Self.bindings, in: [Self.track]) == [
@@ -83,7 +83,7 @@ import Testing
   }
 
   @Test(.enabled(if: Shell.isInstalled, Shell.reason))
-  func everyPathOfTheShellKeepsTheTargets() throws {
+  func everyPathOfTheShellKeepsTargetsInSync() throws {
     let fixture = try BindingFixture(Self.tables)
     try fixture.install(Self.bindings, in: [Self.track])
     let script = Self.paths.map { "BEGIN; \($0); \(Self.oracle); ROLLBACK;" }

@@ -85,7 +85,7 @@ import Testing
 
   /// Programs, queries and observers that hold the model address its fields by position.
   @Test(arguments: [true, false])
-  func aModelKeepsThePlacesOfItsFields(isObserved: Bool) throws {
+  func aModelKeepsTheOrderOfItsFields(isObserved: Bool) throws {
     let file = try SchemaTestFile(Self.account)
     let store = try Store(at: file.path)
     try store.adopt(["account"])

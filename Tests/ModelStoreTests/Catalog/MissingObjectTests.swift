@@ -87,7 +87,7 @@ internal import Testing
         == .unsupportedSchema)
   }
 
-  @Test func adoptionWarnsOfWhatIsMissing() throws {
+  @Test func adoptionWarnsOfMissingObjects() throws {
     let notes = Dictionary(
       uniqueKeysWithValues: try store(.readOnly).adoptableTables().map { ($0.name, $0.notes) })
     let reading =

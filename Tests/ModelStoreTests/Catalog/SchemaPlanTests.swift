@@ -27,7 +27,7 @@ import Testing
     }
   }
 
-  @Test func whatIsMissingChangedOrUnexpectedIsPlanned() {
+  @Test func missingChangedAndUnexpectedObjectsArePlanned() {
     let kept = Self.object(.trigger, "kept")
     let missing = Self.object(.trigger, "missing")
     let changed = Self.object(.table, "changed")

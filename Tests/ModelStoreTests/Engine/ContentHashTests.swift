@@ -204,7 +204,7 @@ import Testing
     #expect(try near.store.contentHash() != swapped.store.contentHash())
   }
 
-  @Test func aQueryIsHashedByWhatItSelectsNotByItsOrder() throws {
+  @Test func theHashOfAQueryDependsOnItsRowsAndNotOnTheirOrder() throws {
     let store = try music("query.store")
     try store.write { tx in for artist in Self.artists { try tx.insert(artist) } }
     #expect(

@@ -3,7 +3,7 @@ import Testing
 
 @testable import ModelStore
 
-/// Who sees what and who waits for whom: nesting, snapshots, many tasks, cancellation.
+/// Isolation and waiting: nesting, snapshots, many tasks, cancellation.
 @Suite(.tags(.unit)) struct IsolationTests {
   private static func store(_ directory: TemporaryDirectory) throws -> Store {
     let store = try Store(at: directory.file("a.store"), models: Artist.self)

@@ -86,7 +86,7 @@ extension NestedAccessTests {
     released.wait()
   }
 
-  @Test func whatABodyCapturedMayCloseTheStore() throws {
+  @Test func objectsCapturedByABodyMayCloseTheStore() throws {
     let directory = try TemporaryDirectory()
     let store = try Store(at: directory.file("a.store"), models: Artist.self)
     whenReleased(byTheWriterOf: store) { store.close() }
@@ -95,7 +95,7 @@ extension NestedAccessTests {
     #expect(try again.read { try $0.count(Artist.all) } == 0)
   }
 
-  @Test func whatABodyCapturedMayNotWriteButRead() throws {
+  @Test func objectsCapturedByABodyMayReadButNotWrite() throws {
     let directory = try TemporaryDirectory()
     let store = try Store(at: directory.file("a.store"), models: Artist.self)
     let refused = Recorder<StoreError.Code?>()

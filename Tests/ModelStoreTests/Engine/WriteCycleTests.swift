@@ -157,7 +157,7 @@ import Testing
     #expect(try shop.store.find(Artist.self, 1) == Artist(id: 1, name: "Miles"))
   }
 
-  @Test func aRuleOfTheFileRefusesAtOnceAndTheTransactionGoesOn() throws {
+  @Test func aRuleOfTheFileRefusesAtOnceAndTheTransactionContinues() throws {
     let shop = try Shop()
     try shop.store.write { tx in
       let error = failure { try tx.set(\Album.title, to: "", for: 1) }

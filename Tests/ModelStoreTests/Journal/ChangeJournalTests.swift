@@ -8,7 +8,8 @@ import Testing
       id INTEGER PRIMARY KEY, name TEXT UNIQUE COLLATE NOCASE, n INTEGER, note);
     """
 
-  /// What the plain shell does to (1, 'a', 10, NULL) and (2, 'b', 20, NULL), and what is entered.
+  /// Statements of the plain shell over (1, 'a', 10, NULL) and (2, 'b', 20, NULL), and their
+  /// entries.
   static let statements: [(sql: String, entries: [String])] = [
     ("INSERT INTO Item VALUES (3, 'c', 30, x'00')", ["insert Item 3 ('c', 30, x'00')"]),
     ("UPDATE Item SET n = 11 WHERE id = 1", ["update Item 1 (n: 10 → 11)"]),
@@ -86,7 +87,7 @@ import Testing
       Self.items + "INSERT INTO Item VALUES (1, 'a', 10, NULL), (2, 'b', 20, NULL);")
     try world.other.execute("PRAGMA recursive_triggers = \(recursiveTriggers)")
     let entries = try world.entries(of: sql)
-    // Where SQLite fires delete triggers itself, an eviction is entered at its own time.
+    // Where SQLite fires delete triggers itself, an eviction is recorded when it happens.
     if recursiveTriggers == "ON" {
       #expect(entries.sorted() == expected.sorted())
     } else {

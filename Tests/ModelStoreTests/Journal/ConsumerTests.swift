@@ -10,7 +10,7 @@ import Testing
     INSERT INTO Sum VALUES (1, 0);
     """
 
-  /// A store whose items are entered, and whose sums are not.
+  /// A store that records changes of items, and not of sums.
   private static func world() throws -> JournalWorld {
     let world = try JournalWorld(tables, detail: nil)
     try world.store.changeJournal.enable(for: ["Item"])
@@ -27,7 +27,7 @@ import Testing
     batch?.changes.map { $0.key[0] } ?? []
   }
 
-  @Test func aNewConsumerBeginsAtTheEndAndGoesOnWhereItAcknowledged() throws {
+  @Test func aNewConsumerStartsAtTheEndAndContinuesAfterItsAcknowledgement() throws {
     let world = try Self.world()
     try Self.insert(1...2, in: world.store)
     let consumer = try world.store.consumer("index")
@@ -149,7 +149,7 @@ import Testing
     for _ in 0..<3 { try world.store.write { tx in try tx.execute("UPDATE Sum SET id = 1") } }
     try Self.insert(1...2, in: world.store)
     let batch = try #require(try consumer.next())
-    /// What another process does that looked at an earlier time.
+    /// The action of another process that read the cursor at an earlier time.
     func pass(_ count: Int64) throws -> Bool {
       try world.store.engine.maintenance.transaction { connection in
         let consumers = JournalConsumers(connection: connection)

@@ -94,7 +94,7 @@ import Testing
     #expect(try readings.map { try Self.outcome($0) } == outcomes)
   }
 
-  /// The bounds are those of a journal in order.
+  /// The bounds equal the bounds of a journal in order.
   @Test(
     arguments: [
       [Int64(1 << 60) + 5, Int64(1 << 60) + 3], [Int64(-1), Int64(1 << 60)],

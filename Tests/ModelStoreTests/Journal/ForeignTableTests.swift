@@ -2,7 +2,7 @@ import Testing
 
 @testable import ModelStore
 
-/// What is entered of tables as no store makes them.
+/// What the journal records for tables that a store would not create.
 @Suite(.tags(.unit)) struct ForeignTableTests {
   @Test func valuesThatAStrictTableKeepsUnconvertedAreDistinguished() throws {
     let world = try JournalWorld(

@@ -193,7 +193,7 @@ import Testing
     #expect(shop.failures.events == [])
   }
 
-  @Test func listeningKeepsNoStoreOpen() throws {
+  @Test func listeningDoesNotKeepAStoreOpen() throws {
     let directory = try TemporaryDirectory()
     weak var engine: StoreEngine?
     var subscription: ObservationToken?
@@ -228,7 +228,7 @@ import Testing
     subscription.cancel()
   }
 
-  /// Own commits write to the log as others' do. What matters is that they cause few looks.
+  /// Own commits write to the log like foreign ones. They must cause few polls.
   @Test func aStoreThatCommitsInALoopPollsRarely() throws {
     let shop = try MusicShop { $0.durability = .normal }
     let subscription = try shop.store.observe(\Album.title, of: 1) { _ in }

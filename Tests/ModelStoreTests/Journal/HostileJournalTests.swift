@@ -262,7 +262,7 @@ import Testing
     #expect(failure { try world.store.changeJournal.transactions() }?.code == .corrupt)
   }
 
-  @Test func aConsumerAtAnyPositionGoesOn() throws {
+  @Test func aConsumerAtAnyPositionContinues() throws {
     for position in [Int64.min, -1, 1 << 40, Int64.max] {
       let world = try Self.world()
       let consumer = try world.store.consumer("reader", startingAt: .start)

@@ -267,7 +267,7 @@ import Testing
     }
   }
 
-  @Test func anyPositionAndLimitIsTaken() throws {
+  @Test func anyPositionAndLimitIsAccepted() throws {
     let (world, _) = try Self.world()
     let journal = world.store.changeJournal
     let ends = [JournalPosition(rawValue: .min), JournalPosition(rawValue: .max)]

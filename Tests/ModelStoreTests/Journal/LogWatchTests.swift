@@ -18,7 +18,7 @@
       let path = directory.file("signs.db")
       let first = try SQLiteShell(path)
       #expect(try first.run("PRAGMA journal_mode = wal; CREATE TABLE t(x)") == ["wal"])
-      // The last one who closes the file deletes the log.
+      // The last connection that closes the file deletes the log.
       try first.finish()
       #expect(mode(of: path + "-wal") == nil)
 

@@ -2,7 +2,7 @@ import Testing
 
 @testable import ModelStore
 
-/// When a store looks for other processes' commits, on a clock that the tests turn.
+/// When a store polls for commits of other processes, on a clock that the tests set.
 @Suite(.tags(.unit)) struct LookScheduleTests {
   private static let microsecond: UInt64 = 1_000
   private static let millisecond: UInt64 = 1_000_000

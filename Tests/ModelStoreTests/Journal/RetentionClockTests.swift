@@ -81,7 +81,7 @@ import Testing
     }
   }
 
-  /// More of them than a step looks at, and none of the times can be read.
+  /// More of them than one step reads, and none of the times can be read.
   @Test func aRunOfFutureTimesIsSkipped() throws {
     let world = try JournalWorld("CREATE TABLE Item (id INTEGER PRIMARY KEY)")
     try world.other.execute(

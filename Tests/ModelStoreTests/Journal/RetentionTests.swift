@@ -16,7 +16,7 @@ import Testing
     }
   }
 
-  /// The sizes of what is left: those of stores' transactions, and those of others negative.
+  /// The sizes of the transactions that are left; sizes of foreign transactions are negative.
   private static func sizes(_ world: JournalWorld) throws -> [Int] {
     try world.store.engine.connections.readers.sync { connection in
       let history = try #require(try JournalHistory(reading: connection))

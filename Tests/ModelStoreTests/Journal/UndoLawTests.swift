@@ -25,7 +25,7 @@ import Testing
   }
 
   @Test(arguments: [UInt64](11...16))
-  func aReversalIsRefusedOnlyForWhatChangedSince(seed: UInt64) throws {
+  func undoIsRefusedOnlyForRecordsThatChangedSince(seed: UInt64) throws {
     let world = try SeatWorld(seed: seed)
     var outcomes: [String: Int] = [:]
     for round in 0..<100 {

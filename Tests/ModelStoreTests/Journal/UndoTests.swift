@@ -85,7 +85,7 @@ import Testing
     #expect(try numbers() == [.integer(20), .integer(30)])
     #expect(try world.store.revert(undo.transaction, by: "ann") != nil)
     #expect(try numbers() == [.integer(10), .integer(20), .integer(30)])
-    // Doing nothing that is entered, and what other programs do, does not end it either.
+    // Transactions without recorded changes and changes of other programs do not end it either.
     #expect(try world.store.undo(by: "bob") != nil)
     try world.other.execute("INSERT INTO Parent VALUES (40, NULL, 40)")
     try world.store.write { _ in }

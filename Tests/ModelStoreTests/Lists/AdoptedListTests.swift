@@ -140,7 +140,7 @@ import Testing
     }
   }
 
-  /// There is no track to add, which shows after room was made for it.
+  /// The missing track is detected only after room was made for it.
   @Test func roomMadeForARefusedInsertionIsRolledBack() throws {
     let world = try AdoptedListWorld(entries: [(1, "0"), (2, "1"), (3, "\(Int64.max)")])
     let before = try world.entries()

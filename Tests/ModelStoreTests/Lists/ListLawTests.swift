@@ -89,7 +89,7 @@ extension ListLawTests {
 }
 
 extension ListWorld {
-  /// Whether the orders that the writer keeps are those of the file.
+  /// Whether the orders that the writer keeps match the file.
   func keptOrderIsTrue() throws -> Bool {
     try [1, 2].allSatisfy { mix in
       let slots = try store.engine.models.slots(of: \Mix.songs)

@@ -139,7 +139,7 @@ import Testing
     subscription.cancel()
   }
 
-  @Test func labelsAtTheEndOfTheNumbersAreNoObstacle() throws {
+  @Test func labelsAtTheLargestNumberLeaveRoomForInsertions() throws {
     let world = try ListWorld(songs: [1, 2, 3])
     try world.store.write { tx in
       try tx.execute("UPDATE Mix_songs SET label = \(Int64.max) WHERE element = 3")

@@ -85,7 +85,7 @@ import Testing
     #expect(shop.registry == [])
   }
 
-  @Test func aSlowActorGetsWhatItsBacklogHolds() async throws {
+  @Test func aSlowActorReceivesAsManyEventsAsItsBacklogHolds() async throws {
     let shop = try MusicShop()
     let shelf = Shelf()
     let albums = try shop.store.liveQuery(Album.all.order { $0.title })
@@ -102,8 +102,8 @@ import Testing
     subscription.cancel()
   }
 
-  /// One record that cannot be read takes nothing from those that can.
-  @Test func anEventThatCannotBeMadeIsReportedAndTheNextOneComes() async throws {
+  /// One unreadable record does not affect the readable ones.
+  @Test func anEventThatCannotBeBuiltIsReportedAndTheNextOneArrives() async throws {
     let shop = try MusicShop()
     let shelf = Shelf()
     let subscription = try shop.store.changes(of: .field(\Album.title, of: 1))

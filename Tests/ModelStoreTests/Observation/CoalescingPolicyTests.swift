@@ -53,7 +53,7 @@ import Testing
   func waitingEvents(coalescing: CoalescingPolicy, stops: [Int]) throws {
     let world = try ListWorld(songs: [1, 1, 2])
     let everyone = try Everyone(world, coalescing)
-    // The first observer holds up all who come after it.
+    // The first observer delays all later ones.
     try world.store.write { tx in try tx.insert(Mix(id: 3)) }
     for title in Self.steps.dropFirst() {
       try world.store.write { tx in try tx.set(\Song.title, to: title, for: 1) }
@@ -194,7 +194,7 @@ import Testing
 
   // Loops
 
-  @Test func aLoopTakesWhatItsBacklogHolds() async throws {
+  @Test func aLoopReceivesAsManyEventsAsItsBacklogHolds() async throws {
     let shop = try MusicShop()
     let latest = try shop.store.changes(of: .field(\Album.title, of: 1), coalescing: .latest)
     let every = try shop.store.changes(of: .field(\Album.title, of: 1), coalescing: .every)
@@ -261,7 +261,8 @@ import Testing
     subscription.cancel()
   }
 
-  /// What came after the suppressed write was undone, and what came then was folded across it.
+  /// The changes after the suppressed write cancelled out, and once later changes were coalesced
+  /// across it.
   @Test func changesThatCancelOutAfterASuppressedWriteLeaveItsGap() throws {
     let shop = try MusicShop()
     let subscription = try shop.store.observe(.field(\Album.title, of: 1), coalescing: .latest) {

@@ -75,7 +75,7 @@ import Testing
     try shop.setTitle("b")
     #expect(shop.news() == [])
     #expect(shop.registry == [])
-    // Without anybody who keeps it, a subscription ends at once.
+    // A subscription that is not retained ends at once.
     _ = try shop.store.subject(\Album.title, of: 1).stream.subscribe { shop.told.add($0) }
     try shop.setTitle("c")
     #expect(shop.news() == [])

@@ -7,7 +7,7 @@ import Testing
 @Suite(.tags(.law)) struct LiveLawTests {
   private typealias State = SmallTable.State
 
-  /// The state of a table, for those who look records up.
+  /// The state of a table, for lookups of records.
   private final class Table: Sendable {
     let state: Mutex<State>
 

@@ -254,7 +254,7 @@ import Testing
     #expect(live.count == 0)
   }
 
-  @Test func whatAnotherConnectionWroteComesAsAReset() throws {
+  @Test func writesOfAnotherConnectionArriveAsAReset() throws {
     let file = try DetectionFile(Self.setup)
     let schema = try #require(file.store.schema.models.first { $0.name == "g" })
     let live = try file.store.liveQuery(

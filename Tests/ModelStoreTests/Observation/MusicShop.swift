@@ -40,7 +40,7 @@ struct MusicShop: Sendable {
     return told.taken()
   }
 
-  /// Waits until every commit is delivered, those that callbacks make meanwhile too.
+  /// Waits until every commit is delivered, including commits that callbacks make meanwhile.
   func settle() {
     var version: UInt64
     repeat {

@@ -29,7 +29,7 @@ import Testing
     }
   }
 
-  /// Waits until callbacks have no more to answer.
+  /// Waits until callbacks make no more writes.
   private static func settle(_ store: Store) {
     for _ in 0...Wave.roundCountMax { store.waitForDelivery() }
   }

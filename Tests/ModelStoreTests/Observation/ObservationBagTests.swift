@@ -4,7 +4,7 @@ import Testing
 
 @testable import ModelStore
 
-/// Observers that keep their observations in a bag: who they are, what they observe, how it ends.
+/// Observers that keep their observations in a bag: which exist, what they observe, how they end.
 @Suite(.tags(.unit)) struct ObservationBagTests {
   private static let title = Observed.field(\Album.title, of: 1)
   private static let artist = Observed.field(\Album.artistName, of: 1)
@@ -240,7 +240,7 @@ import Testing
       #expect(shop.news() == ["\(round) round \(round)"])
     }
     #expect(shop.registry == [])
-    // The address of one that is gone is no claim to what it had.
+    // A new object at the address of a released one does not inherit its observations.
     try shop.setTitle("after")
     #expect(shop.news() == [])
   }

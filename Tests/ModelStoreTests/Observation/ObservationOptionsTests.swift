@@ -152,7 +152,7 @@ import Testing
     #expect(shop.registry == [])
   }
 
-  /// The beginning is folded like any event: what comes out is how it was at last.
+  /// The initial event is coalesced like any other: the observer receives the latest value.
   @Test func aSlowObserverReceivesTheLatestInitialValue() throws {
     let shop = try MusicShop()
     let gate = DispatchGate()
@@ -229,7 +229,7 @@ import Testing
     }
   }
 
-  /// The one that was there first once said for ever how events wait and who waits for them.
+  /// Once, the first observer decided for good how events wait and which writes wait for them.
   @Test func aReplacingObserverUsesItsOwnBacklogAndOptions() throws {
     let shop = try MusicShop()
     let bag = ObservationBag()

@@ -55,7 +55,7 @@ import Testing
     other.cancel()
   }
 
-  /// What was folded into the first event was lost for a key that was given in another spelling.
+  /// Once, changes coalesced into the first event were lost for a key given in another spelling.
   @Test func theInitialEventAndAChangeAreCoalescedForAnySpellingOfTheKey() async throws {
     let directory = try TemporaryDirectory()
     let store = try Store(at: directory.file("word.store"), models: Word.self)

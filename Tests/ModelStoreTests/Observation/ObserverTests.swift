@@ -314,7 +314,8 @@ import Testing
       try shop.store.write { tx in try tx.delete(Album.self, 1) }
       try shop.store.write { tx in try tx.insert(Album(id: 1, title: "b", artistID: 1)) }
     }
-    // Each comes with the first of the commits that it folds; the artist's moved the bound field.
+    // Each arrives with the first of the commits that it coalesces; the artist's commit changed the
+    // bound field.
     #expect(
       shop.told() == [
         "So What → b [\"title\", \"artistName\"]", "So What → b user",

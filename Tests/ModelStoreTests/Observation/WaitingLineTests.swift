@@ -2,7 +2,7 @@ import Testing
 
 @testable import ModelStore
 
-/// The line that events wait in, and events that are folded in it.
+/// The queue in which events wait, and events that are coalesced in it.
 @Suite(.tags(.unit)) struct WaitingLineTests {
   @Test func theWaitingLineBehavesLikeAQueue() {
     let seed: UInt64 = 20_261_121

@@ -50,7 +50,7 @@ import Testing
     #expect(Condition.between(a, lower: b, upper: .value(.null)).fieldIndices == [0, 1])
   }
 
-  @Test func joiningKeepsOneLevel() {
+  @Test func combiningConditionsKeepsOneLevel() {
     let (x, y, z) = (Condition.isNull(a), Condition.isNull(b), Condition.constant(true))
     #expect(x.and(y).and(z) == .and([x, y, z]))
     #expect(x.and(y.and(z)) == .and([x, y, z]))

@@ -170,7 +170,7 @@ import Testing
     #expect(shownCount > 5_000)
   }
 
-  /// Julian day numbers are those that SQLite's own functions compute.
+  /// Julian day numbers equal the results of SQLite's own functions.
   @Test func julianDaysAgreeWithSQLite() throws {
     var random = SeededGenerator(seed: 9)
     let connection = try QueryFixtures.scratchConnection()

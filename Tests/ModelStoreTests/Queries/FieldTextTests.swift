@@ -72,7 +72,7 @@ import Testing
     #expect(value(text, type) == nil)
   }
 
-  @Test func aNumericColumnKeepsWholeNumbersWhole() {
+  @Test func aNumericColumnKeepsIntegers() {
     #expect(
       value("9007199254740993", .real, declared: "NUMERIC(10,2)") == .integer(9_007_199_254_740_993)
     )

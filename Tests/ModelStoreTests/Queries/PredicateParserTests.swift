@@ -263,7 +263,7 @@ import Testing
     #expect(try byText.selectText().sql.contains(#"ORDER BY "price""#))
   }
 
-  @Test func namesThatDifferInCaseAloneMustBeExact() throws {
+  @Test func namesThatDifferOnlyInCaseMustBeExact() throws {
     let twins = ModelSchema(
       name: "T",
       fields: [FieldSchema(name: "A", type: .integer), FieldSchema(name: "a", type: .integer)],

@@ -45,7 +45,7 @@ import Testing
       ])
   }
 
-  @Test func anOffsetAloneStillNeedsALimit() throws {
+  @Test func anOffsetWithoutALimitStillWritesALimit() throws {
     let text = try StoreQuery<DynamicRecord>(orders, offset: 5).keySelectText()
     #expect(text.sql.hasSuffix("LIMIT ? OFFSET ?"))
     #expect(text.arguments == [.integer(-1), .integer(5)])

@@ -11,7 +11,7 @@ import Testing
     ("SELECT 1; -- one\n SELECT 2", "The text holds more than one SQL statement."),
     ("SELECT 1; /* one */ SELECT 2", "The text holds more than one SQL statement."),
   ])
-  func onlyOneStatementIsTaken(sql: String, message: String) throws {
+  func onlyOneStatementIsAccepted(sql: String, message: String) throws {
     let scratch = try ScratchDatabase()
     let error = thrownError { try scratch.connection.run(SQLText(sql: sql)) } as? SQLiteError
     #expect(error?.message == message)
@@ -88,7 +88,7 @@ import Testing
     #expect(scratch.connection.preparedCount == before + 2)
   }
 
-  @Test func theCacheIsBoundedAndKeepsWhatWasUsedLast() throws {
+  @Test func theCacheIsBoundedAndKeepsTheLatestStatements() throws {
     let scratch = try ScratchDatabase(cacheCapacity: 4)
     func run(_ number: Int) throws { try scratch.connection.run(SQLText(sql: "SELECT \(number)")) }
     for number in 0..<100 { try run(number) }

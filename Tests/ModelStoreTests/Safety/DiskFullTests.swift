@@ -41,7 +41,7 @@ import Testing
   @Test(
     .enabled(if: SmallDisk.isPossible, "only root can mount a small disk"),
     arguments: [288, 1024, 4096])
-  func aFullDiskLosesNothingAndWorkGoesOnOnceThereIsSpace(kilobytes: Int) throws {
+  func aFullDiskLosesNothingAndWritesWorkAgainOnceThereIsSpace(kilobytes: Int) throws {
     let disk = try SmallDisk(kilobytes: kilobytes)
     let ballast = disk.path + "/ballast"
     try write([UInt8](repeating: 1, count: 96 << 10), to: ballast)
@@ -172,7 +172,7 @@ import Testing
   }
 
   @Test(.enabled(if: SmallDisk.isPossible, "only root can mount a small disk"))
-  func aFileThatNoStoreMadeIsNeverTakenForTheReserve() throws {
+  func aForeignFileIsNeverUsedAsTheReserve() throws {
     let disk = try SmallDisk(kilobytes: 4096)
     let path = disk.path + "/full.store"
     try write([UInt8](repeating: 7, count: 128 << 10), to: path + "-reserve")

@@ -180,7 +180,7 @@ struct LogLife {
         if try isRefused(copy) { mismatchCount += 1 }
       }
     }
-    // A file into which a part of a log was copied is no state of its own.
+    // A file into which a part of a log was copied does not count as a separate state.
     if log.isEmpty { states.append(state) }
     for suffix in ["", "-wal"] { unlink(copy + suffix) }
   }

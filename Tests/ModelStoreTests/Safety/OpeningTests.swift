@@ -5,7 +5,7 @@ import Testing
 
 @testable import ModelStore
 
-/// What is no store is refused with one clear error and left as it was.
+/// A file that is not a store is refused with one clear error and left unchanged.
 @Suite(.tags(.process)) struct OpeningTests: ArtistStores {
   private let directory: TemporaryDirectory
 
@@ -307,7 +307,7 @@ import Testing
     #expect(thrownError { try open(path) } == nil)
   }
 
-  @Test func theFilesAreTheirOwnersAlone() throws {
+  @Test func onlyTheOwnerCanAccessTheFiles() throws {
     let path = directory.file("private.store")
     let store = try open(path)
     try store.write { tx in try tx.insert(Artist(id: 1, name: "a")) }
@@ -525,7 +525,7 @@ import Testing
     // Every user may read the file, and only its owner may write it.
     #expect(chmod(path, 0o644) == 0)
     await expect(asNobody: path, .readWriteCreate, .permissionDenied)
-    // Everybody may write it, but not its directory, where the log has to be.
+    // Every user may write the file, but not its directory, where the log has to be.
     #expect(chmod(path, 0o666) == 0)
     await expect(asNobody: path, .readWrite, .permissionDenied)
     #expect(chmod(directory.path, 0o700) == 0)

@@ -54,7 +54,8 @@ extension Project {
       knows: "SQLite", "Changes", "Catalog"),
   ]
 
-  /// What runs inside a transaction. These know each other, and none of who opens one.
+  /// What runs inside a transaction. These layers know each other, and none that opens a
+  /// transaction.
   private static let transactions = [
     Layer(
       "Engine/Transactions", "connection queues, reader pool, transactions, capture",

@@ -177,7 +177,7 @@ extension PublicInterface {
         }
         if text(1) == "=" {
           index += 1
-          // A string's text is no token.
+          // The text of a string is not a token.
           while text(1) == "-" || text(1).first?.isNumber == true { index += 1 }
         }
         if text(1) == "," { index += 1 } else { break }

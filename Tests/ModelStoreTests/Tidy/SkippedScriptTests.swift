@@ -52,7 +52,7 @@ import Testing
     #expect(lines.filter { $0.contains("does not know") } == [])
   }
 
-  @Test func whatOnlyRootCanDoIsSkippedByOthers() throws {
+  @Test func testsThatNeedRootAreSkippedForOtherUsers() throws {
     let root = try Self.reasons().filter { $0.lowercased().contains("only root") }.sorted()
     #expect(root.count >= 4, "\(root)")
     let skipped = root.map { "Test a() skipped: \"\($0)\"" }

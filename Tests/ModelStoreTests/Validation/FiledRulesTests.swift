@@ -141,7 +141,7 @@ import Testing
     let path = hotel.store.path
     hotel.store.close()
     try Store(at: path, models: Room.self, Booking.self, rules: [rule(names.new)]).close()
-    // Who declares none of them can open the file, too, and change it.
+    // A program that declares none of them can also open and change the file.
     let other = try Store(at: path, models: Room.self, Booking.self)
     #expect(try other.rules().map { Array($0.name.utf8) } == [Array(names.new.utf8)])
     try other.add(.immutable(\Booking.guest))

@@ -89,7 +89,7 @@ import Testing
     itself.withLock { $0 = nil }
   }
 
-  /// The notes of a gate that falls behind were looked through for each new one.
+  /// Once, all notes of a gate that fell behind were scanned for each new one.
   @Test func aGateThatFallsBehindChecksEachOfItsRecords() throws {
     let shop = try MusicShop { $0.durability = .normal }
     let gate = try Gate(

@@ -97,7 +97,7 @@ import Testing
       var refused: StoreError?
       try hotel.store.write { tx in
         refused = failure { try body(tx) }
-        // The transaction goes on, and CHECKs are looked at again.
+        // The transaction continues, and CHECKs are evaluated again.
         let single = failure { try tx.set(\Booking.price, to: -1, for: 1) }
         #expect(single?.violations.map(\.rule) == ["Booking.price.range"])
       }

@@ -32,7 +32,7 @@ import Testing
   }
 
   static let cases = [
-    // Those that have no note already stay as they are.
+    // Records that already have no note stay unchanged.
     Case(
       rule: .required(\Booking.note), before: "UPDATE Booking SET note = 'n' WHERE id < 3",
       bad: "UPDATE Booking SET note = NULL", keys: [1, 2]),

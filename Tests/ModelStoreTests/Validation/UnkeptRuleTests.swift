@@ -94,7 +94,7 @@ import Testing
     #expect(try hotel.store.schemaDrift(of: [.rules]) == [])
   }
 
-  @Test func aUniqueIndexIsNotMadeOverRecordsThatBreakIt() throws {
+  @Test func aUniqueIndexIsNotCreatedOverRecordsThatBreakIt() throws {
     let hotel = try Hotel()
     try hotel.store.add(Self.once)
     let raw = try PlainDatabase(hotel.store.path)
@@ -130,7 +130,7 @@ import Testing
     #expect(try store.rules().map(\.name) == ["Booking.note.required", "Booking.once"])
     #expect(try store.schemaDrift(of: [.rules]).map(\.owner.name) == ["Booking.once"])
     store.close()
-    // Who declares it counts on it.
+    // A program that declares the rule relies on it.
     func open() throws -> Store {
       try Store(at: path, models: Room.self, Booking.self, rules: [Self.once])
     }
@@ -144,7 +144,7 @@ import Testing
     again.close()
   }
 
-  @Test func noTriggerIsMadeOverATableThatChanged() throws {
+  @Test func noTriggerIsCreatedOnAChangedTable() throws {
     let hotel = try Hotel()
     try hotel.store.add(Self.late, existingViolations: .keep)
     try PlainDatabase(hotel.store.path).execute("ALTER TABLE Booking RENAME COLUMN note TO word")

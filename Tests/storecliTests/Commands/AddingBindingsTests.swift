@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-/// A binding that would write records is looked at first: dry, and where values would be lost.
+/// A binding that would write records is previewed: by a dry run, and where values would be lost.
 @Suite(.tags(.process)) struct AddingBindingsTests {
   /// The store of the demonstration without its binding.
   private func music() throws -> Workplace {

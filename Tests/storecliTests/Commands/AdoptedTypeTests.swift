@@ -455,7 +455,7 @@ import Testing
   }
 
   /// Digits in text for a column that holds texts, numbers for one that holds numbers.
-  @Test func decimalIsWhatTheColumnHolds() throws {
+  @Test func decimalsAreShownAsStored() throws {
     let place = try Workplace()
     let raw = try RawDatabase(place.path("m.db"))
     try raw.execute(

@@ -1,6 +1,6 @@
 import Testing
 
-/// Tables that are not as the catalog says are no fault of the command's words.
+/// Tables that differ from the catalog are not reported as a usage error.
 @Suite(.tags(.process)) struct DriftTests {
   @Test(arguments: [
     ["validate"], ["validate", "T"], ["query", "T"], ["get", "T", "1"],

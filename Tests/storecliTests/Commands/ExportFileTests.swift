@@ -28,7 +28,7 @@ import Testing
       try place.contents(of: "private.csv") == "id,name,founded\r\n1,Nina & the Tides,1996\r\n")
   }
 
-  @Test func aNewFileHasWhatTheUmaskLeaves() throws {
+  @Test func aNewFileHasThePermissionsThatTheUmaskAllows() throws {
     let place = try Workplace()
     try place.makeMusic()
     let words = ["export", "Artist", "--to", "new.csv"]

@@ -205,7 +205,7 @@ import Testing
     #expect(try !place.run("update", "Track", "1", "title=Two", "-n").err.contains("storecli undo"))
   }
 
-  /// References reach tables that are no models, of which the journal knows nothing.
+  /// References reach tables that are not models, whose changes the journal does not record.
   @Test func noUndoIsOfferedForChangesThatTheJournalDoesNotHold() throws {
     let place = try Workplace()
     let raw = try RawDatabase(place.path("t.db"))

@@ -177,7 +177,7 @@ import Testing
     #expect(!said.contains("stay written"))
   }
 
-  @Test func anExportToAReaderThatGoesAwayEndsQuietly() throws {
+  @Test func anExportToAClosedPipeEndsQuietly() throws {
     let place = try Workplace()
     try place.makeMusic()
     let process = try place.process(["export", "Track"])

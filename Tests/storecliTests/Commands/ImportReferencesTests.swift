@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-/// Records that refer to others, wherever those stand, and fields that the database computes.
+/// Records that refer to others, before or after them, and fields that the database computes.
 @Suite(.tags(.process)) struct ImportReferencesTests {
   private func place(_ schema: String) throws -> Workplace {
     let place = try Workplace()
@@ -64,7 +64,8 @@ import Testing
     #expect(rejects == ["7,8", "8,80", "id,boss"])
   }
 
-  /// First the records that refer to nothing are rejected, then those that refer to them. Records 2
+  /// First the records that refer to nothing are rejected, then the records that refer to them.
+  /// Records 2
   /// and 3 refer to each other and to records that are there.
   @Test func chainsOfReferencesAreRejectedInTheirOrderWithTheirReasons() throws {
     let place = try place(
@@ -204,7 +205,7 @@ import Testing
     #expect(ignored.code == 0)
   }
 
-  @Test func aMissingKeyAndAHeldRecordAreNamed() throws {
+  @Test func aMissingKeyAndAReferencedRecordAreNamed() throws {
     let place = try place(
       """
       CREATE TABLE Tag(code TEXT PRIMARY KEY, note TEXT);
@@ -234,7 +235,7 @@ import Testing
             """))
   }
 
-  @Test func aUniqueRuleSaysThatItCannotKeepWhatBreaksIt() throws {
+  @Test func aUniqueRuleReportsThatItCannotKeepExistingViolations() throws {
     let place = try place(
       "CREATE TABLE Tag(id INTEGER PRIMARY KEY, note TEXT); INSERT INTO Tag VALUES (1,'x'),(2,'x')")
     let outcome = try place.run("rules", "add", "Tag", "--unique", "note", "--keep-violations")

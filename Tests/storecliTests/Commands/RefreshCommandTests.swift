@@ -52,7 +52,7 @@ import Testing
     #expect(try place.run("get", "A", "1", "--fields", "at").out == "2024-01-02\n")
   }
 
-  @Test func whatNeedsAColumnThatIsGoneIsListedWithTheCommand() throws {
+  @Test func objectsThatNeedAMissingColumnAreListedWithTheCommandThatDropsThem() throws {
     let (place, raw) = try adopted()
     try #require(
       try place.run("bindings", "add", "derive", "A.shout", "--as", "upper(name)", "--yes").code

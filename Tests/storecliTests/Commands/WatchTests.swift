@@ -167,7 +167,7 @@ import Testing
     #expect(outcome.err.contains("gap: another program emptied the journal"), "\(outcome)")
   }
 
-  /// Positions are used again, so those of the past end earlier.
+  /// Positions are used again, so the former ones end earlier.
   @Test func changesRecordedAfterTheJournalWasEmptiedAreReportedAtOnce() throws {
     for words in [[], ["--consumer", "tests"]] {
       let place = try Workplace()

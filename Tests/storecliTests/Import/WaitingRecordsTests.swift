@@ -3,7 +3,7 @@ import Testing
 
 @testable import StoreCommand
 
-/// How often the records that wait are written until those are found that cannot be.
+/// How many rounds of writes the waiting records need until the invalid ones are found.
 @Suite(.tags(.unit)) struct WaitingRecordsTests {
   private let place: Workplace
   private let store: Store

@@ -249,7 +249,7 @@ import Testing
     let before = try place.run("hash")
     try #require(
       try place.run("delete", "Cell", "--where", "id > 0", "--yes", "-q").code == 0)
-    // Without the option the name of the second column is no field's.
+    // Without the option the name of the second column is not the name of a field.
     #expect(try place.run("import", file, "--model", "Cell").code != 0)
     let imported = try place.run("import", file, "--model", "Cell", "--unescape-formulas")
     #expect(imported.code == 0, "\(imported)")

@@ -209,7 +209,7 @@ import Testing
   }
 
   /// A script makes what it starts with `&` ignore Ctrl-C. The input ends after the signal.
-  @Test func anImportInTheBackgroundOfAScriptGoesOnAfterCtrlC() throws {
+  @Test func anImportInTheBackgroundOfAScriptContinuesAfterCtrlC() throws {
     let (place, raw) = try Self.place(Self.endless)
     try #require(mkfifo(place.path("Note.ndjson"), 0o600) == 0)
     let ending = try Self.end(

@@ -2,7 +2,7 @@ import Foundation
 import Testing
 
 @Suite(.tags(.process)) struct WatchEndTests {
-  @Test func terminationKeepsWhatIsAcknowledged() throws {
+  @Test func terminationKeepsAcknowledgedChanges() throws {
     let world = try WatchWorld()
     try world.set("seconds = 100", of: 1)
     let watch = try WatchProcess(
@@ -29,7 +29,7 @@ import Testing
     }
   }
 
-  /// Nothing is written here, so nothing but a look at the file says that it is another one.
+  /// Nothing is written here, so only a check of the file shows that it was replaced.
   @Test(
     "replacing the file ends a waiting watch",
     arguments: [[], ["--consumer", "work"], ["--sort", "id"], ["--sort", "id", "--coalesce"]])
