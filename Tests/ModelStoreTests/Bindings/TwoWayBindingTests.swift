@@ -195,7 +195,8 @@ import Testing
   }
 
   @Test(
-    "a two-way binding over a reference keeps two records in sync", .enabled(if: Shell.isInstalled, Shell.reason),
+    "a two-way binding over a reference keeps two records in sync",
+    .enabled(if: Shell.isInstalled, Shell.reason),
     arguments: [
       "UPDATE L SET a = a + 1", "UPDATE R SET x = x + 1", "UPDATE L SET id = 9 WHERE id = 1",
       "UPDATE R SET id = id + 10", "REPLACE INTO L (id, a) VALUES (1, 5)",

@@ -136,7 +136,7 @@ import Testing
     #expect(rest.code == 0 && rest.out == "", "\(rest)")
   }
 
-  /// A newer program changes the file while the consumer waits, so the store cannot follow it exactly.
+  /// A newer program changes the file while the consumer waits, so the store cannot follow exactly.
   @Test("a consumer prints a report of the store immediately, not when the command ends")
   func aConsumerReportsAtOnce() throws {
     let world = try WatchWorld()
