@@ -18,7 +18,7 @@ import Testing
     #expect(changes.map(\.new) == [[.integer(1), .text("a")]])
   }
 
-  /// With a rollback journal, the caller's own transaction may hold the lock that it would wait for.
+  /// With a rollback journal, the caller's own transaction may hold the lock that it waits for.
   @Test(arguments: [
     (StoreConfiguration.JournalMode.writeAheadLog, true), (.asFound, false),
   ])

@@ -156,8 +156,8 @@ extension Project {
       }
   }
 
-  /// The version of the command line is the newest of the changelog, and the one that the README and
-  /// the first steps say to depend on.
+  /// The version of the command line is the newest of the changelog, and equals the version in the
+  /// README and the first steps.
   static let versionIsTheSame: Rule = { project in
     let path = "Sources/StoreCommand/Commands/VersionCommand.swift"
     let source = project.texts[path] ?? ""
