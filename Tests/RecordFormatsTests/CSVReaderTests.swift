@@ -22,7 +22,7 @@ import Testing
     }
   }
 
-  /// What is said, provided that it does not depend on how the input is cut into pieces.
+  /// The result, provided that it does not depend on how the input is cut into pieces.
   private func saidInAnyPieces(
     of text: String, sourceLocation: SourceLocation = #_sourceLocation
   ) -> [String] {

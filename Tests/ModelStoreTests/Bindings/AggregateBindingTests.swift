@@ -113,8 +113,8 @@ import Testing
     #expect(counting <= plain + 60 && deriving <= plain + 30, "\(plain) \(counting) \(deriving)")
   }
 
-  /// The target's trigger sees only targets that were written; one that a conflict clause or
-  /// another trigger left as it was must be seen by the source's.
+  /// The target's trigger sees only targets that were written. The source's trigger must detect a
+  /// target that a conflict clause or another trigger left unchanged.
   @Test(arguments: [Aggregate.Function.sum, .maximum, .last])
   func theStatementFailsIfATriggerIgnoresTheUpdateOfTheTarget(function: Aggregate.Function) throws {
     let fixture = try BindingFixture(

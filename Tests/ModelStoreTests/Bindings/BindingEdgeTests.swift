@@ -271,8 +271,8 @@ import Testing
     #expect(try installation.findings(on: fixture.connection, maxKeyCount: 3) == [])
   }
 
-  /// SQLite rewrites the triggers, so they go on working; but what the file says of the binding
-  /// names no column any more.
+  /// SQLite rewrites the triggers, so they continue to work; but the declaration in the file names
+  /// a column that no longer exists.
   @Test func aRenamedColumnIsAFindingAndNotAFailure() throws {
     let fixture = try BindingFixture(
       Self.tables + "INSERT INTO P (id, code, name) VALUES (1, 'a', 'Anna');")

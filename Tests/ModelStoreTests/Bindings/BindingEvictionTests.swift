@@ -2,8 +2,8 @@ import Testing
 
 @testable import ModelStore
 
-/// Bindings where REPLACE evicts what does not look equal to the new record: by a unique index that
-/// compares by another collation than its columns, and by a default in the place of NULL.
+/// Bindings where REPLACE evicts records that seem to differ from the new one: through a unique
+/// index with another collation than its columns, and through a default instead of NULL.
 @Suite(.tags(.unit)) struct BindingEvictionTests {
   private static func field(
     _ name: String, _ type: FieldType = .text, isUnique: Bool = false

@@ -333,7 +333,7 @@ import Testing
 
   /// One transaction of the library.
   ///
-  /// Each change of a record that a statement makes itself sets off one wave, and a wave passes
+  /// Each change of a record that a statement makes itself starts one cascade, and a cascade passes
   /// each edge at most once: an edge leads into one field of one record.
   private func write(
     _ sql: String, _ number: Int, in graph: [Bound], _ fixture: BindingFixture

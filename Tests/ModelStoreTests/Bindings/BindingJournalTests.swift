@@ -74,7 +74,7 @@ import Testing
     #expect(try Self.names(in: world) == [.text("mine"), .text("Nina"), .null])
     #expect(
       try world.other.rows("SELECT name FROM sqlite_schema WHERE name GLOB '_ms_binding_*'") == [])
-    // The store goes on as before.
+    // The store continues to work as before.
     #expect(try world.store.add(Self.binding) == 1)
     #expect(try world.store.dropBinding("Album.artistName", mode: .preview) == 0)
     #expect(try world.store.bindings().map(\.name) == ["Album.artistName"])

@@ -2,7 +2,7 @@ internal import Testing
 
 @testable internal import ModelStore
 
-/// One adopted table, what another program does to it, and what is said about the model then.
+/// One adopted table, what another program does to it, and what is then reported about the model.
 struct AdoptedModelCase: Sendable, CustomTestStringConvertible {
   let name: String
   let change: String

@@ -406,7 +406,7 @@ extension MigratorTests {
     #expect(
       try message(applying: "UPDATE child SET p = CASE id WHEN 'a' THEN 9 ELSE 1 END", to: file)
         == refusal)
-    // As many look for 77 as before, and one more.
+    // As many rows refer to 77 as before, and one more.
     #expect(try message(applying: "INSERT INTO child VALUES ('c', 77)", to: file) == refusal)
     #expect(try message(applying: "UPDATE child SET p = 1", to: file) == nil)
   }

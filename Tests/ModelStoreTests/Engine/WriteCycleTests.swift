@@ -3,7 +3,7 @@ import Testing
 
 @testable import ModelStore
 
-/// Validators, previews and refusals: what stands between a body and its COMMIT.
+/// Validators, previews and refusals: what happens between a body and its COMMIT.
 @Suite(.tags(.unit)) struct WriteCycleTests {
   /// A store of artists and albums, and what its observers received.
   struct Shop: Sendable {

@@ -233,7 +233,7 @@ private struct KillWorld: Sendable {
     }
   }
 
-  /// Lets both consumers come to the end.
+  /// Lets both consumers reach the end.
   func drain() throws -> (changes: Int, repeated: Int, missing: Int) {
     let store = try Self.open(path)
     defer { store.close() }

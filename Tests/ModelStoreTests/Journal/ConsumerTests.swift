@@ -2,7 +2,7 @@ import Testing
 
 @testable import ModelStore
 
-/// Durable readers: what they are given, where they go on, and what acknowledging does.
+/// Durable readers: what they receive, where they continue, and what acknowledging does.
 @Suite(.tags(.unit)) struct ConsumerTests {
   static let tables = """
     CREATE TABLE Item (id INTEGER PRIMARY KEY, n);
@@ -441,7 +441,7 @@ import Testing
     for round in 0..<2000 {
       await Self.waitOnce(listeners, round)
       #expect(listeners.waitingCount == 0)
-      // A task's closure is let go a little after the task has ended.
+      // A task's closure is released a little after the task has ended.
       while !listeners.isEmpty { await Task.yield() }
     }
     #expect(audience.events.count == 4000)

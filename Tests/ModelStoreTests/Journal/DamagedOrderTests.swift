@@ -61,7 +61,7 @@ import Testing
     return Data(bytes)
   }
 
-  /// What a reading comes to: the code of its error, or "ok".
+  /// The result of a read: the code of its error, or "ok".
   private static func outcome(_ reading: () throws -> Void) throws -> String {
     do {
       try reading()

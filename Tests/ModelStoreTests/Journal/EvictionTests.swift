@@ -2,7 +2,7 @@ import Testing
 
 @testable import ModelStore
 
-/// What the triggers of the journal look for before a write, in tables that others designed.
+/// What the triggers of the journal search before a write, in tables of other programs.
 @Suite(.tags(.unit)) struct EvictionTests {
   /// In an index and after DEFAULT, SQLite takes names for texts; in triggers the store does not.
   @Test func stringLiteralsInDoubleQuotesDoNotBreakTheTriggers() throws {

@@ -167,8 +167,8 @@ import Testing
     if case .text(let text) = value { text } else { "" }
   }
 
-  /// A journal lacks what happened before it began, also in the transaction that made it. Who
-  /// writes before the store has looked must not believe that the journal is complete.
+  /// A journal lacks the changes from before it began, also in the transaction that created it. A
+  /// writer that comes before the next poll must not assume that the journal is complete.
   @Test func aJournalThatBeganInAForeignTransactionIsAReset() throws {
     let world = try ForeignWorld(detail: nil)
     let twin = try ForeignWorld()

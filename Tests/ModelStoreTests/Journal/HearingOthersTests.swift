@@ -203,7 +203,7 @@ import Testing
       subscription = try store.observe(\Album.title, of: 1) { _ in }
       withExtendedLifetime(store) { #expect(watchCount(of: directory.path) == 1) }
     }
-    // A look that was running may have had it last.
+    // A poll that was running may have held it last.
     while engine != nil { sched_yield() }
     while watchCount(of: directory.path) > 0 { sched_yield() }
     subscription?.cancel()

@@ -14,7 +14,7 @@ import Testing
     return world
   }
 
-  /// What reading the journal in every way comes to.
+  /// The results of reading the journal in every way.
   private static func readings(_ world: JournalWorld) -> [String] {
     let journal = world.store.changeJournal
     func outcome(_ read: () throws -> Int) -> String {
@@ -57,7 +57,7 @@ import Testing
       #expect(Self.readings(world) == before)
       try world.store.write { tx in try tx.execute("INSERT INTO Item VALUES (9, 0)") }
       #expect(try world.store.undo() != nil)
-      // What other programs did stands in between.
+      // Changes of other programs lie in between.
       try world.other.execute("INSERT INTO Item VALUES (10, 0)")
       let foreign = try world.store.changeJournal.position()
       try world.other.execute(
@@ -77,7 +77,7 @@ import Testing
     #expect(
       Self.readings(world)
         == ["journalGap", "journalGap", "journalGap", "1", "1", "journalGap"])
-    // Records can be written all the same.
+    // Records can still be written.
     try world.store.write { tx in try tx.execute("INSERT INTO Item VALUES (4, 0)") }
     try world.store.changeJournal.trim(JournalRetention())
     #expect(try world.store.changeJournal.transactions().last?.isForeign == true)

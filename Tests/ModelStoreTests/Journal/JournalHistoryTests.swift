@@ -80,7 +80,7 @@ import Testing
     func position(_ offset: Int) -> JournalPosition {
       JournalPosition(rawValue: start.rawValue + Int64(offset))
     }
-    // By offset: a store's transaction that began before is whole, one that ends behind is left
+    // By offset: a store's transaction that began earlier is whole, and one that ends later is left
     // out.
     let firsts = [0, 0, 0, 1, -1, 2, 2, 3, 3, 3, 4, 5]
     for (offset, first) in firsts.enumerated() where first >= 0 {

@@ -14,7 +14,7 @@ import Testing
     var now: UInt64 = 10 * LookScheduleTests.second
     var due: UInt64 = .max
     var isUnheard = false
-    /// The time of each look.
+    /// The time of each poll.
     var looks: [UInt64] = []
 
     mutating func look(_ finding: LookSchedule.Finding = .nothing) {

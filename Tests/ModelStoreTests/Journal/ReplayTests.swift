@@ -68,7 +68,7 @@ import Testing
     #expect(right.keys == [[.integer(3)], [.integer(1)]])
     #expect(right.objections == [] && right.records.objections == [])
     #expect(try !result(deleting: 1, in: 3).objections.isEmpty)
-    // Before that step, the record stood at 1.
+    // Before that step, the record had index 1.
     #expect(try !result(deleting: 0, in: 2).objections.isEmpty)
   }
 }

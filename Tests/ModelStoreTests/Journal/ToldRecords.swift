@@ -64,7 +64,7 @@ struct ToldResult {
   private(set) var keys: [[SQLValue]] = []
   private(set) var records = ToldRecords([:])
   private(set) var objections: [String] = []
-  /// Of the step that may go on.
+  /// The lines of the step that may continue.
   private var waiting: [ToldLine] = []
 
   /// The records in order.

@@ -8,7 +8,7 @@ import Testing
 final class WatchingProcess {
   /// The process ended before it reported the expected lines.
   struct Ended: Error, CustomStringConvertible {
-    /// How it ended, and what it said on standard error.
+    /// How it ended, and what it wrote to standard error.
     let description: String
   }
 
@@ -137,6 +137,6 @@ struct ToldLine {
   /// The values after.
   var image: [String: SQLValue] { fields.compactMapValues(\.new) }
 
-  /// What each field was before; nil for one that had no value.
+  /// The earlier value of each field; nil for a field without a value.
   var before: [String: SQLValue] { fields.compactMapValues(\.old) }
 }

@@ -202,7 +202,7 @@ import Testing
     #expect(try world.tracks() == [1, 3, 2])
   }
 
-  /// Positions are unique, and a row without an element has one that no slot has.
+  /// Positions are unique, and a row without an element has a position that no slot has.
   @Test func newPositionsContinueAfterRowsOutsideTheList() throws {
     let world = try AdoptedListWorld(.unique, entries: [(1, "0"), (2, "1")])
     try world.shell.execute("INSERT INTO Entry VALUES (1, NULL, 2)")

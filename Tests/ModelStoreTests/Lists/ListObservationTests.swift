@@ -30,7 +30,7 @@ import Testing
     #expect(
       try events(from: [1, 2, 3, 4]) { try $0.assign([1, 5, 4]) }
         == ["assign p2 1→NF p3 2→NF p5 NF→1 | -1 -2 +1 | [1, 5, 4]"])
-    // A list here is never nil, so an empty one that stays empty is nothing new.
+    // A list is never nil, so an empty list that stays empty is not a change.
     #expect(try events(from: []) { try $0.assign([]) } == [])
   }
 

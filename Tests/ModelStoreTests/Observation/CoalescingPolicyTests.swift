@@ -159,7 +159,7 @@ import Testing
     subscription.cancel()
   }
 
-  /// Pausing, writing and resuming on several threads: each observer's story stays one chain.
+  /// Pausing, writing and resuming on several threads: each observer's events stay one chain.
   @Test func pausingAtAnyMomentLosesNothing() async throws {
     let shop = try MusicShop { $0.durability = .normal }
     let steps = Recorder<[String?]>()
@@ -233,7 +233,7 @@ import Testing
     try await shop.store.write(suppressing: [list]) { tx in try tx.delete(Album.self, 2) }
     #expect(shop.news() == [])
     try shop.setTitle("a")
-    // The result before is the one that the suppressed writes left.
+    // The result before is the result of the suppressed writes.
     let (three, first) = ([SQLValue.integer(3)], [SQLValue.integer(1)])
     #expect(
       shop.news() == [

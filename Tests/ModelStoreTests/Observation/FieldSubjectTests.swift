@@ -94,7 +94,7 @@ import Testing
     #expect(shop.registry == ["Album[1].title"])
     for title in ["a", "ab", "bb", "ac", "abc"] { try subject.send(title) }
     #expect(shop.news() == ["2", "3"])
-    // There, the filter forgot to hand on what ends it, and went on for ever.
+    // Once, the filter did not pass on its cancellation, and never ended.
     subscription.cancel()
     #expect(shop.registry == [])
     try subject.send("abcd")

@@ -60,8 +60,8 @@ import Testing
     }
   }
 
-  /// What a change set says of rows and places; empty for none. Not the reasons, nor whether a row
-  /// was recreated: what cancels out in the first fold takes them along.
+  /// The rows and indices of a change set; empty for none. Without the reasons, and without whether
+  /// a row was recreated: both are lost when changes cancel out in the first coalescing.
   private static func description(_ delta: QueryDelta?) throws -> [String] {
     guard let delta else { return [] }
     let changes = try QueryChanges<DynamicRecord>(delta, schema: SmallTable.schema)

@@ -125,7 +125,7 @@ import Testing
       engine = shop.store.engine
       album = try shop.store.liveRecord(Album.self, 1)
     }
-    // A look for other processes' commits that was running may have it last.
+    // A poll for other processes' commits that was running may hold it last.
     while engine != nil { sched_yield() }
     #expect(album.title == "one")
   }

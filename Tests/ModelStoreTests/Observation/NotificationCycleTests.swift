@@ -76,7 +76,7 @@ import Testing
     #expect(world.errors.events.map(\.code) == [.notificationCycle])
     let message = try #require(world.errors.events.first).message
     #expect(message.contains("Artist[1].name → Album[1].title"))
-    // The store goes on, and so does a new chain.
+    // The store continues to work, and so does a new chain.
     try world.store.write { tx in try tx.set(\Artist.name, to: "1", for: 1) }
     Self.settle(world.store)
     #expect(world.errors.events.count == 2)

@@ -43,7 +43,7 @@ import Testing
   @Test func anObservationThatFailsToStartIsNotRegistered() throws {
     let shop = try MusicShop()
     let engine = shop.store.engine
-    // When the first observer has entered, there is no transaction any more that could end.
+    // When the first observer is registered, there is no open transaction that could end.
     engine.broker.onAudienceChange { [weak engine] in
       guard let engine, engine.connections.writer.isCurrent else { return }
       do {
@@ -187,8 +187,8 @@ import Testing
     let new: Int?
   }
 
-  /// Writers and beginnings at once: each observer's story must be without a gap and without a
-  /// repetition.
+  /// Writes and new observations at once: each observer's events must be without gaps and
+  /// repetitions.
   @Test func everySequenceOfEventsIsWithoutGaps() async throws {
     let shop = try MusicShop { $0.durability = .normal }
     let steps = Recorder<Step>()

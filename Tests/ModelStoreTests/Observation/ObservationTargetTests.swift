@@ -44,7 +44,7 @@ import Testing
     #expect(bag.count == 0)
   }
 
-  /// The second store may stand where the first one stood in memory.
+  /// The second store may have the address in memory that the first one had.
   @Test func aBagOutlivesItsStore() throws {
     let bag = ObservationBag()
     var numbers: Set<UInt64> = []
@@ -59,7 +59,7 @@ import Testing
     bag.removeAll()
   }
 
-  /// A look for what others wrote may hold the store for a moment more, on its own thread.
+  /// A poll for foreign commits may retain the store for a moment more, on its own thread.
   @Test func capturedObjectsMayBeReleasedInAnyOrder() throws {
     final class Person: Sendable {
       let gone = DispatchSemaphore(value: 0)

@@ -401,7 +401,7 @@ import Testing
       try shop.store.write { tx in try tx.insert(Artist(id: 2, name: "b")) }
       withExtendedLifetime(changes) {}
     }
-    // A look for other processes' commits that was running may have it last.
+    // A poll for other processes' commits that was running may hold it last.
     while query != nil { sched_yield() }
     try shop.store.write { tx in try tx.insert(Artist(id: 3, name: "c")) }
     #expect(try shop.store.fetch(Artist.all).map(\.id) == [1, 2, 3])

@@ -42,8 +42,8 @@ import Testing
     #expect(try FieldText.parse(FieldText.text(of: value, for: field), for: field) == value)
   }
 
-  /// Another program may have stored any number in a column of dates. The text of one that is not a
-  /// date is not read.
+  /// Another program may have stored any number in a column of dates. The text of a number that is
+  /// not a date is refused.
   @Test(arguments: ["unix", "unixms", "julian", "2001"])
   func everyStoredNumberHasATextThatIsReadOnlyWhereItIsADate(form: String) throws {
     let field = try field(form)

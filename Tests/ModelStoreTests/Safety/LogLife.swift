@@ -8,7 +8,7 @@ import Foundation
 struct LogLife {
   /// Steps after which the log was taken for that of another state.
   private(set) var refusals: [String] = []
-  /// How many logs said which state they continue.
+  /// How many logs named the state that they continue.
   private(set) var linkedCount = 0
   /// How many logs were refused beside an earlier state of the file.
   private(set) var mismatchCount = 0

@@ -486,7 +486,7 @@ import Testing
       #expect(try second?.fetch(Artist.all).count == 1)
       #expect(openDescriptors(of: path) != [])
       second = nil
-      // Where the store was just looking for commits of others, the look ends first.
+      // If the store is polling for commits of others, the poll ends first.
       while openDescriptors(of: path) != [] { sched_yield() }
       _ = live
     }

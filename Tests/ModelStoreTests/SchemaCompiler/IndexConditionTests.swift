@@ -2,7 +2,7 @@ import Testing
 
 @testable import ModelStore
 
-/// Which conditions of partial indexes may stand in a trigger.
+/// Which conditions of partial indexes may be used in a trigger.
 @Suite(.tags(.unit)) struct IndexConditionTests {
   /// A table with columns of many names, one of which compares as some program likes.
   private static let table: TableFacts = {

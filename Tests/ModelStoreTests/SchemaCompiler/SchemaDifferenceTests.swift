@@ -3,7 +3,7 @@ internal import Testing
 @testable internal import ModelStore
 @testable internal import SchemaCompiler
 
-/// One model, the table that is found, and what should be said about it.
+/// One model, the table that is found, and the expected report about it.
 struct DifferenceCase: Sendable, CustomTestStringConvertible {
   let name: String
   let found: String

@@ -72,7 +72,7 @@ extension Project {
     return links + articles
   }
 
-  /// Swift code in the README and in articles stands, line by line, in a file that is compiled.
+  /// Swift code in the README and in articles occurs, line by line, in a file that is compiled.
   static let codeComesFromBuiltFiles: Rule = { project in
     let folders = [
       "Examples", "Tests/ModelStoreMacroTests", "Tests/ModelStoreTests/Documentation/Examples",
@@ -104,7 +104,7 @@ extension Project {
     return fences
   }
 
-  /// Whether `code` stands in `lines`, all of it indented by the same amount.
+  /// Whether `code` occurs in `lines`, all of it indented by the same amount.
   private static func contains(_ code: [String], in lines: [String]) -> Bool {
     guard let first = code.first, lines.count >= code.count else { return false }
     return (0...(lines.count - code.count)).contains { start in

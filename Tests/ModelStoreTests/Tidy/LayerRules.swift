@@ -92,11 +92,11 @@ extension Project {
       knowsAllOf: records + transactions, and: "Engine"),
   ]
 
-  /// What stands beside the folders and may be named in all of them.
+  /// Files beside the folders, which may be named in all of them.
   static let sharedFiles: Set<String> = ["StoreConfiguration.swift"]
 
-  /// The layer of a file: the longest folder that it stands in. Empty for what stands beside the
-  /// folders, and ``Layer/everywhere`` for the schema compiler, which is a module of its own.
+  /// The layer of a file: the longest folder that contains it. Empty for files beside the folders,
+  /// and ``Layer/everywhere`` for the schema compiler, which is a separate module.
   static func layer(of file: SourceText) -> String {
     let library = "Sources/ModelStore"
     guard (file.folder + "/").hasPrefix(library + "/"), !sharedFiles.contains(file.name) else {
@@ -141,7 +141,7 @@ extension Project {
 }
 
 extension Layer {
-  /// What it may name, in words, where `above` stand before it.
+  /// What it may name, in words, when `above` come before it.
   func known(besides above: some Sequence<Layer>) -> String {
     let above = above.map(\.folder)
     let unknown = above.filter { !knows.contains($0) }

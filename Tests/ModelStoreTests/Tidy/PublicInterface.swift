@@ -125,7 +125,7 @@ extension PublicInterface {
         Declaration(kind: kind, owner: path, name: name, isPublic: isImplied || isMarkedPublic))
     }
 
-    /// Whether `public` stands among the modifiers before the current keyword.
+    /// Whether `public` is among the modifiers before the current keyword.
     var isMarkedPublic: Bool {
       var place = index - 1
       while place >= 0, Self.modifiers.contains(tokens[place].text) {

@@ -260,6 +260,6 @@ import Testing
 }
 
 extension String {
-  /// No stored field, however it looks.
+  /// Not a stored field, although it looks like one.
   fileprivate var computed: String { self }
 }

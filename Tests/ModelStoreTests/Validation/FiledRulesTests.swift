@@ -166,7 +166,7 @@ import Testing
     #expect(try hotel.store.findings(in: Booking.schema) == [])
   }
 
-  /// The other record was sought once for each record, without an index.
+  /// Once, the other record was searched for each record, without an index.
   @Test(arguments: [nil, "note = 'late'"])
   func recordsWithEqualValuesAreSearchedOnceForAll(condition: String?) throws {
     let hotel = try Hotel()

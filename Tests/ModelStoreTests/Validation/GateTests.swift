@@ -372,6 +372,6 @@ import Testing
 }
 
 extension String {
-  /// No stored field, however it looks.
+  /// Not a stored field, although it looks like one.
   fileprivate var shouted: String { uppercased() }
 }

@@ -16,7 +16,7 @@ import Testing
     #expect(try rules(Booking(id: 9, room: 1, note: "early")) == [])
     #expect(try rules(Booking(id: 9, room: 2, note: "late")) == [])
     #expect(try rules(Booking(id: 9, room: nil, note: "late")) == [])
-    // The late one itself, and one that becomes it.
+    // The late record itself, and a record that becomes late.
     #expect(try rules(Booking(id: 2, room: 1, note: "late")) == [])
     #expect(try rules(Booking(id: 1, room: 1, note: "late")) == ["Booking.oneLate"])
     let violations = try hotel.violations { tx in

@@ -3,7 +3,7 @@ import Testing
 
 @testable import ModelStore
 
-/// Rules that look at what a record was, against statements that replace records.
+/// Rules that consider the former values of a record, against statements that replace records.
 @Suite(.tags(.unit)) struct RuleEvictionTests {
   enum Outcome: String {
     /// The rule refuses the statement.
@@ -358,7 +358,7 @@ import Testing
       trigger:
         "AFTER INSERT ON Item BEGIN INSERT INTO Item VALUES (2, 'b', 1, '') ON CONFLICT DO NOTHING; END",
       statement: "REPLACE INTO Item VALUES (1, 'a', 5, 'new')", isRefused: false),
-    // The other record takes the key of the one that goes.
+    // The other record takes the key of the evicted one.
     Nested(
       trigger: "AFTER INSERT ON Item BEGIN INSERT INTO Item VALUES (1, 'n', 9, ''); END",
       statement: "REPLACE INTO Item VALUES (70, 'a', 9, 'x')"),
@@ -382,7 +382,7 @@ import Testing
         CREATE TRIGGER "second" AFTER INSERT ON Item WHEN NEW.id = 50
         BEGIN REPLACE INTO Item VALUES (2, 'b', 7, ''); END
         """, statement: "REPLACE INTO Item VALUES (1, 'a', 5, 'new')"),
-    // A trigger that makes room, and one that evicts by itself.
+    // A trigger that makes room, and a trigger that evicts records itself.
     Nested(
       trigger:
         "BEFORE INSERT ON Item BEGIN UPDATE Item SET id = 80, code = 'r' WHERE id = NEW.id; END",

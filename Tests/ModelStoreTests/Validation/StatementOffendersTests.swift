@@ -43,7 +43,7 @@ import Testing
     Case(
       rule: .field(\Booking.start, .oneOf(0, 5, 7)), bad: "UPDATE Booking SET start = id + 1",
       keys: [1, 2, 3]),
-    // One that only moves from good to good, and one that is as it was.
+    // A record that moves from one valid value to another, and an unchanged record.
     Case(
       rule: .field(\Booking.start, .range(0...5)),
       bad: "UPDATE Booking SET start = start + id - 1", keys: [2]),
@@ -231,7 +231,7 @@ import Testing
       #expect(four?.violationCount == 1)
       #expect(four?.violations.map(\.rule) == ["Booking.price.range"])
       #expect(four?.message.hasSuffix("There may be more violations.") == true)
-      // Nothing of the second run stays, and the transaction goes on.
+      // Nothing of the second run remains, and the transaction continues.
       try tx.set(\Booking.price, to: 3, for: 2)
     }
     #expect(try store.fetch(Booking.all).map(\.price) == [10, 3, 10, 10])

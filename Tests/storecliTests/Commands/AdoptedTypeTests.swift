@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-/// What the columns of another program's design mean: one text is one value wherever it stands.
+/// How columns of another program's design are read: one text is one value wherever it occurs.
 @Suite(.tags(.process)) struct AdoptedTypeTests {
   /// A small ugly database. `is_active` has no misfit, `level` has one.
   private func makeAccounts() throws -> Workplace {

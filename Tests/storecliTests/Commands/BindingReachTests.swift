@@ -1,8 +1,8 @@
 import Foundation
 import Testing
 
-/// Values also flow by what SQLite computes: generated columns and ON UPDATE. Who writes a record
-/// by a binding needs the leave to write each that follows.
+/// Values also flow through generated columns and ON UPDATE. A program that writes a record through
+/// a binding must be allowed to write each dependent record.
 @Suite(.tags(.process)) struct BindingReachTests {
   private func place(_ tables: String) throws -> Workplace {
     let place = try Workplace()

@@ -17,7 +17,7 @@ import Testing
     try raw.execute("ALTER TABLE T RENAME COLUMN n TO m")
     let outcome = try place.run(words + ["-d", "t.db"])
     #expect(outcome.code == 1)
-    // `validate` reports the model and goes on to the next one.
+    // `validate` reports the model and continues with the next one.
     let counted = words[0] == "validate" ? "0 models checked, 0 rules broken\n" : ""
     #expect(
       outcome.err == """

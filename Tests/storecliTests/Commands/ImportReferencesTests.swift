@@ -114,7 +114,7 @@ import Testing
         == "id,a,b,t\n7,6,4,y\n5,99,,\n8,9,,y\n6,5,,\n4,5,5,\n9,8,,\n")
   }
 
-  /// What was there before the import stays, so records may go on referring to it.
+  /// Records from before the import stay, so other records may still refer to them.
   @Test func aRefusedUpdateDoesNotRejectRecordsThatReferToIt() throws {
     let place = try employees()
     try RawDatabase(place.path("t.db")).execute("INSERT INTO Employee VALUES (5, NULL)")

@@ -48,7 +48,7 @@ import Testing
     }
   }
 
-  /// The help of every command without the common options, which stand first, and the topics.
+  /// The help of every command without the common options, which come first, and the topics.
   private func reference() throws -> String {
     let place = try Workplace()
     var text = """

@@ -36,7 +36,7 @@ import Testing
     }
   }
 
-  /// Each alarm stands for a second that has passed.
+  /// Each alarm represents a second that has passed.
   @Test func interruptionsWaitForARunningCommand() async {
     await #expect(processExitsWith: .exitCode(7)) {
       Interruption.admit()

@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-/// Where changes may be missing, programs read it in the stream, whatever is not said.
+/// Gaps are part of the stream for programs, also in quiet mode.
 @Suite(.tags(.process)) struct WatchGapTests {
   /// A journal that was off while track 1 changed, and the position before.
   private static func interrupted() throws -> (world: WatchWorld, off: String, on: String) {

@@ -2,7 +2,7 @@ import Foundation
 import Testing
 
 @Suite(.tags(.process)) struct WatchPredicateTests {
-  /// Tracks come to, go through and leave `seconds > 400`.
+  /// Tracks enter, stay in and leave `seconds > 400`.
   private func play(_ world: WatchWorld) throws {
     try world.set("seconds = 500", of: 1)
     try world.set("seconds = 600", of: 1)

@@ -32,7 +32,7 @@ struct WatchWorld {
       ["watch", "--since", start ?? self.start, "--timeout", "0s"] + arguments)
   }
 
-  /// What the journal has come to.
+  /// The current position of the journal.
   func position() throws -> String {
     try raw.value("SELECT max(position) FROM _ms_journal")
   }
