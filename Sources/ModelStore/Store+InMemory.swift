@@ -44,7 +44,7 @@ extension Store {
     configuration: StoreConfiguration = StoreConfiguration(),
     onError: @escaping @Sendable (StoreError) -> Void = StoreError.writeToStandardError
   ) throws -> Store {
-    let declarations = try Declarations(
+    let declarations = Declarations(
       migrations: migrations, models: models, bindings: bindings, rules: rules,
       validators: validators, changeJournal: configuration.changeJournal)
     return Store(

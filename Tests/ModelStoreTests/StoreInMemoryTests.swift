@@ -59,8 +59,8 @@ import Testing
       }
       try await group.waitForAll()
     }
-    #expect(try store.checkIntegrity() == [])
-    #expect(Set(try store.fetch(Artist.all).map(\.name)) == ["200"])
+    #expect(try await store.checkIntegrity() == [])
+    #expect(Set(try await store.fetch(Artist.all).map(\.name)) == ["200"])
   }
 
   @Test func aWriteThatThrowsChangesNothing() throws {
@@ -247,19 +247,19 @@ import Testing
 
   @Test(.timeLimit(.minutes(1))) func aWaitingConsumerIsWokenByACommit() async throws {
     let store = try Self.music { $0.changeJournal = .full }
-    let consumer = try store.consumer("index")
+    let consumer = try await store.consumer("index")
     let operations = EventRecorder<[RecordChange.Operation]>(store)
     let reading = Task {
       for try await batch in consumer.batches() {
         operations.record(batch.changes.map(\.operation))
-        try batch.acknowledge()
+        try await batch.acknowledge()
       }
     }
     try await store.write { tx in try tx.insert(Artist(id: 1, name: "Nina")) }
     #expect(try await operations.next() == [.insert])
     try await store.write { tx in try tx.delete(Artist.self, 1) }
     #expect(try await operations.next() == [.delete])
-    store.close()
+    await store.close()
     _ = await reading.result
   }
 
@@ -289,7 +289,7 @@ import Testing
           try await store.write { tx in
             for id in 1...number { try tx.insert(Artist(id: Int64(id), name: "\(number)")) }
           }
-          return try store.fetch(Artist.all).map(\.name)
+          return try await store.fetch(Artist.all).map(\.name)
         }
       }
       return try await group.reduce(into: []) { $0.append($1) }

@@ -46,7 +46,7 @@ import Testing
   }
 
   /// When a number falls, lower it here; it never rises without a decision record.
-  @Test func lookingAwayOnlyBecomesRarer() throws {
+  @Test func ignoredErrorsOnlyBecomeFewer() throws {
     let counts = try Project.checkout.get().looksAway
     #expect(
       counts == [
@@ -92,7 +92,7 @@ import Testing
     try expectNone(Project.noLeftovers)
   }
 
-  @Test func commentsHoldNoFog() throws {
+  @Test func commentsAreClear() throws {
     try expectNone(Project.noFog)
   }
 
@@ -100,7 +100,7 @@ import Testing
     try expectNone(Project.noBlockComments)
   }
 
-  @Test func noFileNamesSomebodysMachine() throws {
+  @Test func noFileNamesADevelopersMachine() throws {
     try expectNone(Project.noMachinePaths)
   }
 
@@ -120,7 +120,7 @@ import Testing
     try expectNone(Project.filesStayReadable)
   }
 
-  @Test func linksLeadSomewhere() throws {
+  @Test func linksHaveTargets() throws {
     try expectNone(Project.linksResolve)
   }
 
@@ -148,7 +148,7 @@ import Testing
     try expectNone(Project.everySuiteHasOneTier)
   }
 
-  @Test func theChangelogOpensWithWhatIsUnreleased() throws {
+  @Test func theChangelogStartsWithUnreleasedChanges() throws {
     try expectNone(Project.changelogOpensWithUnreleased)
   }
 }

@@ -22,7 +22,7 @@ import Testing
     }
   }
 
-  /// What is said, provided that it does not depend on how the input is cut into pieces.
+  /// The result, provided that it does not depend on how the input is cut into pieces.
   private func saidInAnyPieces(
     of text: String, sourceLocation: SourceLocation = #_sourceLocation
   ) -> [String] {
@@ -109,7 +109,7 @@ import Testing
       ])
   }
 
-  @Test func tellsQuotedFromBareAndKeepsTheRecordAsItStood() throws {
+  @Test func distinguishesQuotedFromBareAndKeepsTheOriginalRecord() throws {
     var reader = CSVReader(source: .bytes("a,b,c\n007,\"\",\n\"x\"\"y\",1,2\r\n".utf8))
     var seen: [String] = []
     while try reader.advance() {

@@ -125,7 +125,7 @@ import Testing
       (.object([.init("$base64", .string("")), .init("x", .null)]), nil),
       (.object([.init("a", .string("AQID"))]), nil), (.array([]), nil),
     ] as [(JSONValue, CellValue?)])
-  func aCellIsWhatTheJSONCarries(json: JSONValue, expected: CellValue?) {
+  func aCellHoldsTheValueOfTheJSON(json: JSONValue, expected: CellValue?) {
     #expect(json.cell == expected)
   }
 }

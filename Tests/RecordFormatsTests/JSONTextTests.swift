@@ -21,7 +21,7 @@ import Testing
     #expect(try JSONText.text(value) == expected)
   }
 
-  @Test func refusesWhatJSONCannotSay() {
+  @Test func refusesValuesThatJSONCannotRepresent() {
     #expect(throws: OutputError.notANumber) { try JSONText.text(.array([.real(.nan)])) }
   }
 

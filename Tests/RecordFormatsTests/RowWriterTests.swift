@@ -50,7 +50,7 @@ import Testing
     #expect(collected.text == "{\"id\":1}\n{\"id\":2}\n")
   }
 
-  @Test func csvQuotesWhatNeedsItAndTellsEmptyFromNull() throws {
+  @Test func csvQuotesWhereNeededAndDistinguishesEmptyFromNull() throws {
     #expect(
       try written(.csv)
         == "title,id,done,score,photo\r\n"

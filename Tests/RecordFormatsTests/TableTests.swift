@@ -115,7 +115,7 @@ import Testing
     #expect(cut == 1)
   }
 
-  @Test func noRowsNoOutput() throws {
+  @Test func withoutRowsThereIsNoOutput() throws {
     #expect(try table([], width: 80).text == "")
   }
 
@@ -136,7 +136,7 @@ import Testing
 }
 
 @Suite(.tags(.unit)) struct RecordSheetTests {
-  @Test func fieldsStandUnderEachOtherWithAllTheirLines() {
+  @Test func fieldsArePrintedBelowEachOtherWithAllTheirLines() {
     let sheet = RecordSheet(
       title: "Todo 42   rev 6",
       fields: [

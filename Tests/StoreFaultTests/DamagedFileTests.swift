@@ -58,7 +58,7 @@ import Testing
     let program = try Programs.path(of: "FaultWriter")
     var field = try DamagedFiles(seed: seed)
     var crashes = 0
-    // So many that no seed is without a crash.
+    // Enough rounds that every seed causes a crash.
     for _ in 0..<3000 where crashes == 0 {
       let path = try field.makeFile().path
       if try DamagedFiles.run([program, "trust", path]) > 128 { crashes += 1 }

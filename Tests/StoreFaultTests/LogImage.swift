@@ -8,7 +8,7 @@ struct LogImage {
   private let pageSize: Int
   let frameCount: Int
 
-  /// - Returns: nil for bytes that are no log with a frame.
+  /// - Returns: nil for bytes that are not a log with a frame.
   init?(_ bytes: [UInt8]) {
     guard bytes.count > Self.headerSize else { return nil }
     pageSize = Int(Self.word(bytes, at: 8))

@@ -3,7 +3,7 @@ import Testing
 @testable import StoreCommand
 
 @Suite(.tags(.unit)) struct ExitCodeTests {
-  @Test func numbersAreFrozen() {
+  @Test func exitCodesKeepTheirNumbers() {
     let table = ExitCode.allCases.map { "\($0.rawValue) \($0.summary)" }
     #expect(
       table == [

@@ -15,7 +15,7 @@ import Testing
     "null", "a=\"", "é", "e\u{301}",
   ]
 
-  @Test func oneTextIsReadAsShown() throws {
+  @Test func aSingleValueKeyIsReadFromItsPrintedForm() throws {
     let schema = schema([.text])
     for text in Self.texts {
       let key = [SQLValue.text(text)]
@@ -23,7 +23,7 @@ import Testing
     }
   }
 
-  @Test func severalValuesAreReadAsShown() throws {
+  @Test func aCompositeKeyIsReadFromItsPrintedForm() throws {
     for types in [[FieldType.text, .text], [.text, .integer], [.blob, .text]] {
       let schema = schema(types)
       for first in Self.texts {
@@ -41,7 +41,7 @@ import Testing
     }
   }
 
-  @Test func aPartIsNamedOnlyWhenAllAre() throws {
+  @Test func keyPartsAreNamedAllOrNone() throws {
     let schema = schema([.text, .integer])
     #expect(try KeyText.parse("b=2,a=x", for: schema) == [.text("x"), .integer(2)])
     #expect(try KeyText.parse("a=\"x,y\",b=2", for: schema) == [.text("x,y"), .integer(2)])

@@ -23,7 +23,7 @@ import Testing
     ("wholly", ["different", "words"], []),
     ("same", ["same"], []),
   ])
-  func suggestsWhatIsNear(word: String, candidates: [String], expected: [String]) {
+  func suggestsSimilarWords(word: String, candidates: [String], expected: [String]) {
     #expect(NearMiss.suggestions(for: word, among: candidates) == expected)
   }
 

@@ -28,7 +28,7 @@ import Testing
     ("NUMERIC", SQLValue.text("1")), ("INT", .text("1")), ("REAL", .text(" +1.0 ")),
     ("TEXT", .integer(1)), ("", .integer(1)), ("NUMERIC", .real(1)),
   ])
-  func theOneRecordIsFollowedHoweverItsKeyIsGiven(type: String, key: SQLValue) throws {
+  func aBindingFollowsItsRecordHoweverTheKeyIsGiven(type: String, key: SQLValue) throws {
     let world = try JournalWorld(
       """
       CREATE TABLE S (k \(type) NOT NULL PRIMARY KEY, v TEXT);
@@ -47,7 +47,7 @@ import Testing
   }
 
   /// A STRICT table's ANY keeps the text '1' beside the number.
-  @Test func aKeyOfAnyKindIsTakenAsItIsGiven() throws {
+  @Test func aKeyOfTypeAnyIsNotConverted() throws {
     let world = try JournalWorld(
       """
       CREATE TABLE S (k ANY NOT NULL PRIMARY KEY, v TEXT) STRICT;
@@ -60,7 +60,7 @@ import Testing
     #expect(try world.other.rows("SELECT a FROM T") == [[.text("later a text")]])
   }
 
-  @Test func aTextThatIsNoNumberStaysAKey() {
+  @Test func aTextThatIsNotANumberRemainsAKey() {
     let affinities: [ColumnAffinity] = [.numeric, .integer, .real]
     for affinity in affinities {
       for text in ["", "a", "0x10", "inf", "nan", "1 2", "1e", "--1"] {
@@ -100,7 +100,7 @@ import Testing
     #expect(try world.store.bindingFindings() == [])
   }
 
-  @Test func keywordsAreNoColumns() throws {
+  @Test func keywordsAreNotReadAsColumns() throws {
     func names(_ sql: String) -> [String] { SQLExpression.columnNames(in: sql).sorted() }
     #expect(names("CASE WHEN a THEN b ELSE c END") == ["a", "b", "c"])
     #expect(names("CASE WHEN end > 1 THEN end END") == ["end"])
@@ -109,8 +109,8 @@ import Testing
     #expect(names("(a) MATCH 'x' AND lower(match) = 1") == ["a", "match"])
   }
 
-  /// 'a' and 'A' are two records, and equal for whoever looks one up.
-  @Test func anIndexFinerThanItsColumnMakesNothingUnique() throws {
+  /// 'a' and 'A' are two records, and equal in a lookup by the column's collation.
+  @Test func anIndexWithAFinerCollationDoesNotMakeItsColumnUnique() throws {
     let world = try JournalWorld(
       """
       CREATE TABLE S (id INTEGER PRIMARY KEY, code TEXT COLLATE NOCASE NOT NULL, v TEXT);
@@ -155,7 +155,7 @@ import Testing
     #expect(try world.store.bindingFindings() == [])
   }
 
-  @Test func aNumberThatItsColumnCannotHoldIsToldAsOne() throws {
+  @Test func aNumberThatItsColumnCannotStoreIsReported() throws {
     let world = try JournalWorld(
       """
       CREATE TABLE T (id INTEGER PRIMARY KEY, v INTEGER, r REAL);
@@ -188,7 +188,7 @@ import Testing
   }
 
   /// Setting the type removed the binding without a word.
-  @Test func aTypeWithWhichABindingCannotBeKeptIsRefused() throws {
+  @Test func aTypeThatABindingCannotUseIsRefused() throws {
     let world = try Self.copiedNumbers()
     let choice = TypeChoice(model: "T", field: "pts", type: .boolean)
     let message = """
@@ -206,7 +206,7 @@ import Testing
     #expect(try world.store.schema.model(named: "T").field(named: "pts")?.type == .integer)
   }
 
-  @Test func bothEndsOfABindingTakeATypeTogether() throws {
+  @Test func bothEndsOfABindingChangeTypeTogether() throws {
     let world = try Self.copiedNumbers()
     let choices = [
       TypeChoice(model: "T", field: "pts", type: .boolean),

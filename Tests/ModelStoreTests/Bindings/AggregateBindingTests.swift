@@ -95,7 +95,7 @@ import Testing
   }
 
   /// Only the start of a trigger is left of an update that changes nothing of what follows.
-  @Test func whatDoesNotConcernABindingCostsLittle() throws {
+  @Test func changesUnrelatedToABindingCostLittle() throws {
     let derived = BindingSchema(
       target: .init(model: "C", field: "o"), formula: .derive(sql: "v < 0"))
     func steps(_ bindings: [BindingSchema], isOptional: Bool = true) throws -> Int32 {
@@ -113,10 +113,10 @@ import Testing
     #expect(counting <= plain + 60 && deriving <= plain + 30, "\(plain) \(counting) \(deriving)")
   }
 
-  /// The target's trigger sees only targets that were written; one that a conflict clause or
-  /// another trigger left as it was must be seen by the source's.
+  /// The target's trigger sees only targets that were written. The source's trigger must detect a
+  /// target that a conflict clause or another trigger left unchanged.
   @Test(arguments: [Aggregate.Function.sum, .maximum, .last])
-  func aTargetThatIsNotWrittenRefusesTheStatement(function: Aggregate.Function) throws {
+  func theStatementFailsIfATriggerIgnoresTheUpdateOfTheTarget(function: Aggregate.Function) throws {
     let fixture = try BindingFixture(
       Self.tables.replacing("result INTEGER", with: "result INTEGER CHECK (result < 50)") + """
         CREATE TRIGGER keep BEFORE UPDATE OF result ON P WHEN NEW.result > 100 BEGIN
@@ -160,7 +160,7 @@ import Testing
     #expect(try fixture.rows("SELECT result FROM P") == ["9223372036854775806"])
   }
 
-  @Test func whatIsNoWholeNumberIsRefusedInATableThatWouldTakeIt() throws {
+  @Test func aSumRefusesValuesThatAreNotIntegersEvenInALooseTable() throws {
     let fixture = try BindingFixture(Self.tables + "INSERT INTO P (id) VALUES (1);")
     try fixture.install([Self.binding(.sum)], in: Self.models(isStrict: false))
     for value in ["'word'", "1.5", "x'00'"] {
@@ -171,7 +171,7 @@ import Testing
     #expect(try fixture.rows("SELECT result FROM P") == ["12"])
   }
 
-  @Test func noValuesAreZeroForASumAndNothingForTheOthers() throws {
+  @Test func withoutValuesASumIsZeroAndOtherAggregatesAreNull() throws {
     for function in Self.functions {
       let fixture = try BindingFixture(Self.tables)
       try fixture.install([Self.binding(function)], in: Self.models())
@@ -238,7 +238,9 @@ import Testing
       "the expression leaves a parenthesis open. Write one SQL expression over columns of C."
     ),
   ])
-  func whatCannotBeKeptIsRefusedInASentence(aggregate: BindingSchema.Aggregate, reason: String) {
+  func anUnsupportedAggregateIsRefusedWithAReason(
+    aggregate: BindingSchema.Aggregate, reason: String
+  ) {
     let binding = BindingSchema(
       target: .init(model: "P", field: "result"), formula: .aggregate(aggregate))
     let error = #expect(throws: StoreError.self) {

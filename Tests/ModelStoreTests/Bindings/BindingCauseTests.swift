@@ -9,7 +9,7 @@ import Testing
     Cause(operation: operation, model: model, key: [.integer(key)], fields: fields)
   }
 
-  /// `Album.artistName`, and `Album.title` from it, so that waves have two steps.
+  /// `Album.artistName`, and `Album.title` from it, so that cascades have two steps.
   private static func shop() throws -> MusicShop {
     let shop = try MusicShop()
     try shop.store.add(.derive(to: "Album.title", from: "coalesce(artistName, 'none')"))
@@ -28,7 +28,7 @@ import Testing
       })
   }
 
-  @Test func eachStepOfAWaveTellsTheWriteThatSetItOff() throws {
+  @Test func eachStepOfACascadeNamesTheWriteThatStartedIt() throws {
     let shop = try Self.shop()
     let cause = Self.cause(.update, "Artist", 1, "name")
     let found = try Self.causes(shop) { tx in try tx.set(\Artist.name, to: "Davis", for: 1) }
@@ -43,7 +43,7 @@ import Testing
     #expect("\(cause)" == "update Artist 1 (name)")
   }
 
-  @Test func theRecordsOwnWriteIsACauseToo() throws {
+  @Test func aWriteOfTheSameRecordIsAlsoACause() throws {
     let shop = try Self.shop()
     let cause = Self.cause(.update, "Album", 3, "artistID")
     #expect(
@@ -53,7 +53,7 @@ import Testing
       ])
   }
 
-  @Test func ofSeveralCausesTheFirstStands() throws {
+  @Test func ofSeveralCausesTheFirstIsReported() throws {
     let shop = try Self.shop()
     let first = Self.cause(.update, "Artist", 1, "name")
     let found = try Self.causes(shop) { tx in
@@ -68,7 +68,7 @@ import Testing
 
   /// A trigger before the statement's own change has no cause yet, least of all the record that an
   /// earlier statement changed.
-  @Test func anEarlierStatementIsNoCause() throws {
+  @Test func anEarlierStatementIsNotACause() throws {
     let shop = try MusicShop()
     try PlainDatabase(shop.store.path).execute(
       """
@@ -86,7 +86,7 @@ import Testing
         == .some(Self.cause(.update, "Artist", 1, "name")))
   }
 
-  @Test func whatWasRolledBackIsNoCause() throws {
+  @Test func aRolledBackWriteIsNotACause() throws {
     let shop = try Self.shop()
     let found = try Self.causes(shop) { tx in
       do {
@@ -119,8 +119,8 @@ import Testing
     #expect(deleted == ["Album 2 artistName binding:own": Self.cause(.delete, "Artist", 2)])
   }
 
-  /// Nobody observes artists, so their changes are not captured; the cause is known all the same.
-  @Test func observersAreToldTheCauseOfWhatTheyDoNotObserve() throws {
+  /// Artists are not observed, so their changes are not captured; the cause is still known.
+  @Test func observersReceiveCausesInModelsTheyDoNotObserve() throws {
     let shop = try MusicShop()
     let told = Recorder<Cause?>()
     let field = try shop.store.observe(\Album.artistName, of: 1) { told.add($0.cause) }
@@ -136,7 +136,7 @@ import Testing
     record.cancel()
   }
 
-  @Test func aFileWithoutTriggersTellsNoCauses() throws {
+  @Test func aFileWithoutTriggersReportsNoCauses() throws {
     let shop = try MusicShop()
     try shop.store.dropBinding("Album.artistName")
     let changes = try shop.store.writeReturningChanges { tx in try tx.delete(Artist.self, 1) }

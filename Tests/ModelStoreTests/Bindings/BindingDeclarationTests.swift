@@ -198,7 +198,7 @@ import Testing
     #expect(try binding.schema(in: world.models) == world.binding)
   }
 
-  @Test func namesThatAreNotThereAreRefused() {
+  @Test func unknownNamesAreRefused() {
     let refusals = [
       FieldBinding.copy(from: "Artst.name", to: "Album.artistName", through: "Album.artistID"),
       .copy(from: "Artist.nme", to: "Album.artistName", through: "Album.artistID"),
@@ -319,7 +319,7 @@ import Testing
       "its name is empty or holds a control character. Give it a printable name."
     ),
   ])
-  func bindingThatCannotBeKeptIsRefusedInASentence(binding: BindingSchema, reason: String) {
+  func anUnsupportedBindingIsRefusedWithAReason(binding: BindingSchema, reason: String) {
     let error = #expect(throws: StoreError.self) { try ResolvedBinding(binding, in: Self.shelf) }
     #expect(error?.code == .unsupportedSchema)
     #expect(error?.message == "The binding \(binding.name) cannot be kept: \(reason)")
@@ -330,7 +330,7 @@ import Testing
     copy("Album.required", "Artist.code", "artistCode"),
     copy("Album.number", "Artist.id", "artistID"),
   ])
-  func bindingThatFitsIsTaken(binding: BindingSchema) throws {
+  func aValidBindingIsAccepted(binding: BindingSchema) throws {
     #expect(try ResolvedBinding(binding, in: Self.shelf).schema == binding)
   }
 
@@ -342,7 +342,7 @@ import Testing
       }, key: ["id"])
   }
 
-  @Test func circleIsSpelledOut() {
+  @Test func theErrorListsTheBindingsOfACycle() {
     let error = #expect(throws: StoreError.self) {
       try ResolvedBinding.inDependencyOrder(
         [
@@ -355,7 +355,7 @@ import Testing
         == "Bindings form a cycle: B.x → C.x → A.x → B.x. Remove one of them.")
   }
 
-  @Test func referenceThatIsBoundItselfCountsInACircle() {
+  @Test func aBoundReferenceCountsInACycle() {
     let error = #expect(throws: StoreError.self) {
       try ResolvedBinding.inDependencyOrder(
         [

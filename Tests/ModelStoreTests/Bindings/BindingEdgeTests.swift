@@ -137,7 +137,7 @@ import Testing
   }
 
   @Test(arguments: ["2.5", "'abc'"])
-  func recordsThatAreNoWholeNumbersKeepASumOut(value: String) throws {
+  func aSumIsNotAddedWhileRecordsHoldOtherValuesThanIntegers(value: String) throws {
     let fixture = try BindingFixture(
       Self.tables
         + "INSERT INTO P (id, code) VALUES (1, 'a'); INSERT INTO C (pcode, v) VALUES ('a', \(value));"
@@ -149,7 +149,7 @@ import Testing
     #expect(try InstalledObjects.ofBindings(in: fixture.connection).objects == [])
   }
 
-  @Test func totalsThatWereTamperedWithAreFoundWhereverTheyAre() throws {
+  @Test func everyTamperedTotalIsFound() throws {
     let place = BindingSchema(
       target: .init(model: "P", field: "n"),
       formula: .aggregate(.init(.sum, model: "C", field: "v", match: [], place: [.integer(1)])))
@@ -170,7 +170,7 @@ import Testing
     }
   }
 
-  @Test func conditionsSeeStoredValuesWhenTheyAreChecked() throws {
+  @Test func checksEvaluateConditionsOverStoredValues() throws {
     let binding = Self.sum(.count, nil, where: "v > 1")
     let fixture = try BindingFixture(
       Self.tables
@@ -180,7 +180,7 @@ import Testing
   }
 
   @Test(.enabled(if: Shell.isInstalled, Shell.reason))
-  func aTextOfANumberIsThatText() throws {
+  func aNumberStoredAsTextRemainsText() throws {
     for binding in [Self.derive("name", "v"), Self.derive("name", "CAST(v AS INTEGER)")] {
       #expect(
         try outcomes(
@@ -197,7 +197,7 @@ import Testing
       "REPLACE INTO C (id, name) VALUES (3, 'one')",
       "INSERT OR REPLACE INTO C (id, name) VALUES (2, 'ONE')",
     ])
-  func whatReplaceBringsIntoAUniqueFieldDeletesNobody(script: String) throws {
+  func aReplacedValueOfAUniqueFieldDeletesNoRecord(script: String) throws {
     #expect(
       try outcomes(
         Self.derive("slug", "lower(name)"),
@@ -225,7 +225,7 @@ import Testing
         .contains("C.slug is unique") == true)
   }
 
-  @Test func expressionsOfNowAreRefusedInEveryForm() {
+  @Test func expressionsThatDependOnTheTimeAreRefused() {
     for sql in ["strftime('%s')", "strftime(name)", "1 + strftime('%Y') * 2"] {
       let error = #expect(throws: StoreError.self) {
         try ResolvedBinding.inDependencyOrder([Self.derive("plain", sql)], in: Self.models)
@@ -255,7 +255,7 @@ import Testing
 
   /// A writer that asks SQLite to stop halfway gets what it asked for; checks find it.
   @Test(.enabled(if: Shell.isInstalled, Shell.reason))
-  func whatFailStopsHalfwayIsFoundAndMended() throws {
+  func anUpdateThatFailStopsHalfwayIsFoundAndRepaired() throws {
     let binding = Self.copy()
     let tables = Self.tables.replacing("name TEXT,", with: "name TEXT CHECK (length(name) < 6),")
     let fixture = try BindingFixture(
@@ -271,9 +271,9 @@ import Testing
     #expect(try installation.findings(on: fixture.connection, maxKeyCount: 3) == [])
   }
 
-  /// SQLite rewrites the triggers, so they go on working; but what the file says of the binding
-  /// names no column any more.
-  @Test func aColumnThatWasRenamedIsAFindingAndNoFailure() throws {
+  /// SQLite rewrites the triggers, so they continue to work; but the declaration in the file names
+  /// a column that no longer exists.
+  @Test func aRenamedColumnIsAFindingAndNotAFailure() throws {
     let fixture = try BindingFixture(
       Self.tables + "INSERT INTO P (id, code, name) VALUES (1, 'a', 'Anna');")
     let bindings = [Self.copy(), Self.sum()]
@@ -292,7 +292,7 @@ import Testing
     #expect(byName["P.n"]?.keys == [[.integer(1)]])
   }
 
-  @Test func whatADroppedBindingHeldBackComesIntoForce() throws {
+  @Test func droppingABindingLetsTheNextPriorityTakeEffect() throws {
     func binding(_ name: String, _ sql: String, _ condition: String, _ priority: Int)
       -> BindingSchema
     {

@@ -2,8 +2,8 @@ import Testing
 
 @testable import ModelStore
 
-/// Bindings where REPLACE evicts what does not look equal to the new record: by a unique index that
-/// compares by another collation than its columns, and by a default in the place of NULL.
+/// Bindings where REPLACE evicts records that seem to differ from the new one: through a unique
+/// index with another collation than its columns, and through a default instead of NULL.
 @Suite(.tags(.unit)) struct BindingEvictionTests {
   private static func field(
     _ name: String, _ type: FieldType = .text, isUnique: Bool = false
@@ -95,14 +95,14 @@ import Testing
       binding: copy, script: "UPDATE OR REPLACE P SET code = 'a ' WHERE id = 2",
       question: "SELECT name FROM C ORDER BY id", answer: "NULL NULL"),
     Case(
-      description: "a value for a unique field, which deletes nobody",
+      description: "a value for a unique field, which deletes no record",
       index: "C (slug COLLATE NOCASE)", binding: derived,
       script: "UPDATE OR REPLACE C SET name = 'ONE' WHERE id = 2",
       question: "SELECT id || slug FROM C ORDER BY id", answer: "'1one' '2two'"),
   ]
 
   @Test(
-    "what only an index's own collation evicts is noticed",
+    "evictions due to the collation of an index alone are detected",
     .enabled(if: Shell.isInstalled, Shell.reason), arguments: cases)
   func evictionsAreNoticed(by example: Case) throws {
     let tables = Self.tables + "CREATE UNIQUE INDEX own ON \(example.index);"
@@ -113,7 +113,7 @@ import Testing
   }
 
   @Test(
-    "what REPLACE evicts by a default that it puts in the place of NULL is noticed",
+    "evictions due to a default that REPLACE stores instead of NULL are detected",
     .enabled(if: Shell.isInstalled, Shell.reason),
     arguments: zip(
       [
@@ -154,7 +154,7 @@ import Testing
     }
   }
 
-  @Test("indexes that compare as their columns do, or more finely, change no trigger")
+  @Test("indexes with the collation of their columns, or a finer one, change no trigger")
   func otherIndexesChangeNothing() throws {
     let zoo = BindingZoo()
     let fixture = try BindingFixture(

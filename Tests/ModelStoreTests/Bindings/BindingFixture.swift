@@ -133,7 +133,7 @@ enum Shell {
   static let reason: Comment = "There is no sqlite3 shell."
 }
 
-/// Who writes: the library's own connection or a stranger's.
+/// The writer: the library's own connection or a foreign one.
 enum BindingWriter: String, CaseIterable, Sendable {
   case library, shell
 }

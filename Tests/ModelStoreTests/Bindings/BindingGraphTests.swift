@@ -266,7 +266,7 @@ import Testing
         try shell.begin(script.joined(separator: ";\n"))
         for (number, sql) in (scripts[.library] ?? []).enumerated() {
           try write(sql, number, in: graph, fixture)
-          // Whatever the other program is about, nobody reads what is not right.
+          // Whatever the other program does meanwhile, every reader sees correct values.
           let mistakes = try Self.mistakes(graph, snapshot(of: fixture))
           #expect(mistakes == [], "seed \(seed), batch \(batch), after \(number)")
           guard mistakes == [] else { return }
@@ -302,7 +302,7 @@ import Testing
     "INSERT INTO Log (writer, number) VALUES ('\(writer.rawValue)', \(number))"
   }
 
-  /// Who wrote which of its statements, in the order of commits, since this was last asked.
+  /// Which program wrote which of its statements, in the order of commits, since the last call.
   private static func takeLog(
     of fixture: BindingFixture
   ) throws -> [(writer: BindingWriter, number: Int)] {
@@ -333,7 +333,7 @@ import Testing
 
   /// One transaction of the library.
   ///
-  /// Each change of a record that a statement makes itself sets off one wave, and a wave passes
+  /// Each change of a record that a statement makes itself starts one cascade, and a cascade passes
   /// each edge at most once: an edge leads into one field of one record.
   private func write(
     _ sql: String, _ number: Int, in graph: [Bound], _ fixture: BindingFixture

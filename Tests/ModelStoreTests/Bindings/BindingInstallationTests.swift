@@ -5,7 +5,7 @@ import Testing
 @Suite(.tags(.unit)) struct BindingInstallationTests {
   private let world = BindingWorld.defaulted
 
-  @Test func installingPutsExistingRecordsRightAndTouchesNoOther() throws {
+  @Test func installingABindingUpdatesOnlyRecordsThatDiffer() throws {
     let fixture = try BindingFixture(world.setUp)
     try fixture.connection.execute(
       """
@@ -57,7 +57,7 @@ import Testing
     #expect(installation.undeclared(in: installed) == ["Album.shelf"])
   }
 
-  @Test func lostTriggerIsRestoredAndItsRecordsPutRight() throws {
+  @Test func aLostTriggerIsRestoredAndItsRecordsAreUpdated() throws {
     let fixture = try BindingFixture(world.setUp)
     try fixture.install([world.binding], in: world.models)
     try fixture.connection.execute(
@@ -118,7 +118,7 @@ import Testing
     #expect(try fixture.rows("SELECT artistName FROM Album WHERE id = 1") == ["'Ada'"])
   }
 
-  @Test func recordsThatDoNotTakeTheirValueKeepTheBindingOut() throws {
+  @Test func aBindingIsNotAddedWhileARecordRefusesItsValue() throws {
     let fixture = try BindingFixture(world.setUp)
     try fixture.connection.execute(
       """
@@ -142,7 +142,7 @@ import Testing
   @Test(arguments: [
     "Album.artistName", "a", "_", "x_target_insert", "it's \"so\" – ü", "a_source_update_",
   ])
-  func triggerNamesLeadBackToTheirBinding(name: String) throws {
+  func aTriggersNameIdentifiesItsBinding(name: String) throws {
     var binding = world.binding
     binding.name = name
     let installation = try CompiledBindings([binding], in: world.models)
@@ -160,7 +160,7 @@ import Testing
     #expect(BindingTriggers.bindingName(ofTrigger: name) == nil)
   }
 
-  @Test func triggersOfACopyReadLikeThis() throws {
+  @Test func theTriggersOfACopyHaveTheExpectedSQL() throws {
     let triggers = try CompiledBindings([world.binding], in: world.models).bindings[0].triggers
     #expect(
       triggers[1].sql == """

@@ -2,7 +2,7 @@ import Testing
 
 @testable import ModelStore
 
-/// What declaring a binding changes in records is this program's doing, and is told as that.
+/// Changes that a declared binding makes in records are attributed to this program.
 @Suite(.tags(.unit)) struct BindingJournalTests {
   private static let tables = """
     CREATE TABLE Artist (id INTEGER PRIMARY KEY, name TEXT);
@@ -27,7 +27,7 @@ import Testing
     try store.changeJournal.newestTransactions(limit: 4).first { !$0.changes.isEmpty }
   }
 
-  @Test func whatAddingChangesIsSignedAndTakenBackWithoutTheBinding() throws {
+  @Test func changesOfAnAddedBindingAreSignedAndUndoneAfterItIsDropped() throws {
     let world = try JournalWorld(Self.tables)
     #expect(try world.store.add(Self.binding) == 1)
     let added = try #require(try Self.latest(in: world.store))
@@ -40,7 +40,7 @@ import Testing
     #expect(world.errors.events == [])
   }
 
-  @Test func whileTheBindingIsThereTakingItBackChangesNothing() throws {
+  @Test func whileTheBindingExistsUndoingItsChangesHasNoEffect() throws {
     let world = try JournalWorld(Self.tables)
     try world.store.add(Self.binding)
     #expect(try world.store.undo()?.changes.changes == [])
@@ -48,14 +48,14 @@ import Testing
     #expect(try world.store.undo() == nil)
   }
 
-  @Test func aCatalogThatChangesNoRecordIsNoTransactionOfRecords() throws {
+  @Test func aChangeOfTheCatalogAloneIsNotATransactionOfRecords() throws {
     let world = try JournalWorld(Self.tables)
     try world.other.execute("UPDATE Album SET artistName = 'Nina' WHERE id = 1")
     #expect(try world.store.add(Self.binding) == 0)
     #expect(try world.store.undo() == nil)
   }
 
-  @Test func aPreviewTellsAndChangesNothing() throws {
+  @Test func aPreviewReportsChangesAndMakesNone() throws {
     let world = try JournalWorld(Self.tables)
     let start = try world.store.changeJournal.position()
     #expect(try world.store.add(Self.binding, mode: .preview) == 1)
@@ -74,7 +74,7 @@ import Testing
     #expect(try Self.names(in: world) == [.text("mine"), .text("Nina"), .null])
     #expect(
       try world.other.rows("SELECT name FROM sqlite_schema WHERE name GLOB '_ms_binding_*'") == [])
-    // The store goes on as before.
+    // The store continues to work as before.
     #expect(try world.store.add(Self.binding) == 1)
     #expect(try world.store.dropBinding("Album.artistName", mode: .preview) == 0)
     #expect(try world.store.bindings().map(\.name) == ["Album.artistName"])
@@ -82,7 +82,7 @@ import Testing
     #expect(try Self.names(in: world) == [.text("Simone"), .text("Simone"), .null])
   }
 
-  @Test func whoTakesOverFromADroppedBindingIsCountedAndSigned() throws {
+  @Test func changesOfTheBindingThatTakesOverAreCountedAndSigned() throws {
     let world = try JournalWorld(
       """
       CREATE TABLE X (id INTEGER PRIMARY KEY, a TEXT, b TEXT, t TEXT, f INTEGER);
@@ -108,7 +108,7 @@ import Testing
     #expect(dropped.changes.map(\.key) == [[.integer(1)]])
   }
 
-  @Test func whatOpeningWithANewBindingChangesIsSigned() throws {
+  @Test func changesOfABindingAddedByOpeningAreSigned() throws {
     let directory = try TemporaryDirectory()
     var configuration = StoreConfiguration()
     configuration.changeJournal = .full
@@ -129,7 +129,7 @@ import Testing
     #expect(opened.changes.map(\.operation) == [.update])
     #expect(opened.changes.first?["artistName"]?.new == .text("Nina"))
   }
-  @Test func whatABindingDidIsConcludedFromTheJournal() throws {
+  @Test func changesOfABindingAreDerivedFromTheJournal() throws {
     let world = try JournalWorld(Self.tables)
     try world.store.add(Self.binding)
     func told(_ filter: JournalFilter = JournalFilter()) throws -> [String] {
@@ -139,7 +139,7 @@ import Testing
     func line(_ model: String, _ key: Int64, _ binding: String) -> String {
       "\(model) \([SQLValue.integer(key)]) \(binding)"
     }
-    // What was put right when it was declared answers no change.
+    // Updates made when it was declared are not a reaction to a change.
     #expect(
       try Self.latest(in: world.store)?.changes.map(\.binding) == [nil])
     try world.store.write { tx in try tx.execute("UPDATE Artist SET name = 'Simone'") }

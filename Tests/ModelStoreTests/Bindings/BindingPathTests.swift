@@ -241,7 +241,7 @@ import Testing
   }
 
   @Test(
-    "no kind of binding reaches into another database, and none is left behind",
+    "no kind of binding writes to another database, and dropping leaves nothing behind",
     arguments: BindingZoo.bindings)
   func otherDatabasesAreRefused(binding: BindingSchema) throws {
     let zoo = BindingZoo()
@@ -272,8 +272,8 @@ import Testing
     #expect(try InstalledObjects.ofBindings(in: fixture.connection).objects == [])
   }
 
-  @Test("what is written while triggers are gone is found, named and mended")
-  func findsAndMends() throws {
+  @Test("writes made while triggers are missing are found, named and repaired")
+  func findsAndRepairs() throws {
     let zoo = BindingZoo()
     let fixture = try BindingFixture(zoo.tables + BindingZoo.rows)
     try fixture.install(BindingZoo.bindings, in: zoo.models)

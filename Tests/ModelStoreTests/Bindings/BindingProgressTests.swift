@@ -17,7 +17,7 @@ import Testing
 
   private struct Enough: Error {}
 
-  @Test func addingTellsHowFarItIs() throws {
+  @Test func addingABindingReportsItsProgress() throws {
     let directory = try TemporaryDirectory()
     let store = try Self.store(directory, 40_000)
     var told: [[Int]] = []
@@ -29,7 +29,7 @@ import Testing
   }
 
   @Test(arguments: [0, 1, 3])
-  func whoThrowsFromProgressFindsNothingChanged(calls: Int) throws {
+  func throwingFromProgressLeavesTheFileUnchanged(calls: Int) throws {
     let directory = try TemporaryDirectory()
     let store = try Self.store(directory, 40_000)
     var count = 0
@@ -53,7 +53,7 @@ import Testing
 
   /// Steps of one to three rows give what one statement gives, in tables of every form.
   @Test(arguments: [1, 2, 3, 1000])
-  func stepsComeToTheWhole(stepRowCount: Int) throws {
+  func stepsAddUpToTheWholeResult(stepRowCount: Int) throws {
     for world in BindingWorld.all {
       let fixture = try BindingFixture(world.setUp)
       let binding = try CompiledBindings([world.binding], in: world.models).bindings[0]

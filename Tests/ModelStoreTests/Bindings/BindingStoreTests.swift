@@ -94,7 +94,7 @@ import Testing
     case library, foreign
   }
 
-  @Test("every kind holds on every path, in the file and in memory")
+  @Test("every kind of binding holds on every path, in the file and in memory")
   func kindsHold() async throws {
     let world = try World()
     for path in BindingPathTests.paths {
@@ -112,7 +112,7 @@ import Testing
     try checkImports(in: world)
   }
 
-  @Test("every kind holds on after migrations have rebuilt each table")
+  @Test("every kind of binding holds after migrations have rebuilt each table")
   func kindsHoldAfterRebuilding() async throws {
     let world = try World(rebuilding: ["Parent", "Child", "Setting", "Summary"])
     for path in BindingPathTests.paths {
@@ -145,7 +145,7 @@ import Testing
     }
   }
 
-  @Test("what an object in memory has is not right by chance")
+  @Test("without its subscriptions an object in memory is out of date")
   func objectsFollow() throws {
     let world = try World()
     try world.reset()
@@ -274,7 +274,7 @@ private struct World {
         rows[model] = Dictionary(uniqueKeysWithValues: found)
       }
       for object in objects {
-        // What is told are values: an object keeps the last one of a record that is gone.
+        // Events carry values: an object keeps the last value of a deleted record.
         guard let row = rows[object.model]?[.integer(object.key)] else { continue }
         let (stored, held) = (row[object.field] ?? .null, try object.value())
         guard stored != held else { continue }

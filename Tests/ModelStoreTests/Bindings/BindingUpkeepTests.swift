@@ -24,7 +24,7 @@ import Testing
     try shop.store.fetch(Album.all.order { $0.id }).map(\.artistName)
   }
 
-  @Test func whatIsFoundWrongIsMendedAndTold() throws {
+  @Test func wrongValuesAreRepairedAndReported() throws {
     let shop = try MusicShop()
     try Self.spoil(shop)
     try shop.store.refresh()
@@ -55,7 +55,7 @@ import Testing
     subscription.cancel()
   }
 
-  @Test func aDroppedBindingLetsItsFieldGo() throws {
+  @Test func aFieldCanBeWrittenAfterItsBindingIsDropped() throws {
     let shop = try MusicShop()
     try shop.store.dropBinding(Self.name)
     #expect(try shop.store.bindings() == [])
@@ -66,7 +66,7 @@ import Testing
     let missing = failure { try shop.store.dropBinding(Self.name) }
     #expect(missing?.code == .unknownBinding)
     #expect(missing?.message == "There is no binding Album.artistName in this store.")
-    // Who declares it gets it back, values and all.
+    // A program that declares the binding gets it back, with its values.
     let again = try Store(
       at: shop.directory.file("shop.store"), models: Artist.self, Album.self,
       bindings: [.copy(\Artist.name, to: \Album.artistName, through: \Album.artistID)],
@@ -85,7 +85,7 @@ import Testing
     #expect(try shop.store.find(Artist.self, 1)?.name == "still written")
   }
 
-  @Test func aStoreThatOnlyReadsDropsAndMendsNothing() throws {
+  @Test func aReadOnlyStoreDropsAndRepairsNothing() throws {
     let shop = try MusicShop()
     shop.store.close()
     var configuration = StoreConfiguration()
@@ -111,8 +111,9 @@ import Testing
     return shop
   }
 
-  /// What is kept in tables cannot be compared without them; it is put right as anything else.
-  @Test func validatorsJudgeWhatIsMendedWhereTablesAreMissing() throws {
+  /// Values that need helper tables cannot be compared without them; they are repaired like all
+  /// others.
+  @Test func validatorsCheckRepairedRecordsEvenWhereTablesAreMissing() throws {
     let shop = try Self.shopWithAMinimum()
     let strict = Validator("Album.free", Album.self) { change, _ in
       change.new?.artistName == "Miles" ? .reject("must not be Miles", \.artistName) : .accept

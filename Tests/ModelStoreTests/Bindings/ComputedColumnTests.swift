@@ -4,7 +4,7 @@ import Testing
 
 /// What SQLite writes along: generated columns, fields or not, and references with ON UPDATE.
 @Suite(.tags(.unit)) struct ComputedColumnTests {
-  @Test func theWayToAFieldLeadsThroughGeneratedColumns() throws {
+  @Test func dependenciesAreFollowedThroughGeneratedColumns() throws {
     let world = try JournalWorld(
       """
       CREATE TABLE T (
@@ -26,7 +26,7 @@ import Testing
   }
 
   /// Not every column of a table is a field of the program that declares it.
-  @Test func aColumnThatIsNoFieldHidesNoCircle() throws {
+  @Test func aColumnWithoutAFieldDoesNotHideACycle() throws {
     let fixture = try BindingFixture(
       """
       CREATE TABLE T (
@@ -62,7 +62,7 @@ import Testing
   private static let label = FieldBinding(
     BindingSchema(target: .init(model: "B", field: "label"), formula: .derive(sql: "lower(code)")))
 
-  @Test func aReferenceFollowsItsKeyWhereItSaysSo() throws {
+  @Test func aReferenceWithOnUpdateCascadeFollowsItsKey() throws {
     let world = try JournalWorld(Self.references, detail: nil)
     try world.store.add(Self.label)
     try world.store.add(Self.code)
@@ -83,7 +83,7 @@ import Testing
   }
 
   /// With no record to show it by the first values that are written.
-  @Test func aCircleThroughAReferenceIsSpelledOut() throws {
+  @Test func theErrorListsACycleThroughAReference() throws {
     let world = try JournalWorld(Self.references, detail: nil)
     let first = FieldBinding(
       BindingSchema(

@@ -218,7 +218,7 @@ import Testing
         model: example.model, key: example.model == nil ? nil : [.integer(7)], trigger: "guard"))
     #expect(error.code == .rejected)
     var violations = error.violations
-    // The message tells the remedy, too.
+    // The message names the remedy too.
     for index in violations.indices {
       #expect(violations[index].remedy.map { error.message.hasSuffix($0) } ?? true)
       violations[index].remedy = nil
@@ -241,7 +241,7 @@ import Testing
     ),
     ("UPDATE Track SET title = NULL", "The record must have a value in Track.title. Give it one."),
   ])
-  func refusalOfAnUnknownTableKeepsWhatSQLiteSaid(sql: String, message: String) throws {
+  func theRefusalOfAnUnknownTableKeepsSQLitesMessage(sql: String, message: String) throws {
     let fixture = try BindingFixture(Self.tables)
     let failure = try #require(try fixture.failure(of: sql))
     let error = ConstraintTranslation(models: []).storeError(for: failure)
@@ -274,7 +274,7 @@ import Testing
     #expect(error.message == "A trigger refused the change: \(message)")
   }
 
-  @Test func otherFailuresAreNoViolations() throws {
+  @Test func otherFailuresAreNotViolations() throws {
     let fixture = try BindingFixture(Self.tables)
     let failure = try #require(try fixture.failure(of: "SELECT nosuch FROM Track"))
     let error = ConstraintTranslation(models: Self.models).storeError(for: failure)

@@ -3,10 +3,10 @@ import Testing
 @testable import ModelStore
 @testable import SchemaCompiler
 
-/// A copied field is right after every statement, whoever wrote it.
+/// A copied field is up to date after every statement of every program.
 @Suite(.tags(.unit)) struct CopyBindingTests {
   @Test(arguments: BindingWorld.all)
-  func everyPathOfTheLibraryKeepsTheTargets(world: BindingWorld) throws {
+  func everyPathOfTheLibraryKeepsTargetsInSync(world: BindingWorld) throws {
     let fixture = try BindingFixture(world.setUp)
     try fixture.install([world.binding], in: world.models)
     var wrong: [String] = []
@@ -22,7 +22,7 @@ import Testing
   }
 
   @Test(.enabled(if: Shell.isInstalled, Shell.reason), arguments: BindingWorld.all)
-  func everyPathOfTheShellKeepsTheTargets(world: BindingWorld) throws {
+  func everyPathOfTheShellKeepsTargetsInSync(world: BindingWorld) throws {
     let fixture = try BindingFixture(world.setUp)
     try fixture.install([world.binding], in: world.models)
     let script = BindingWorld.paths.map { path in
@@ -38,7 +38,7 @@ import Testing
     #expect(result.errors.count == world.refusals[.shell]?.count ?? 0, "\(result.errors)")
   }
 
-  @Test func driftWithoutNotesOfWhatIsEvictedIsCountedAndPutRight() throws {
+  @Test func driftFromEvictionsIsCountedAndRepaired() throws {
     let world = BindingWorld.defaulted
     let fixture = try BindingFixture(world.setUp)
     try fixture.install([world.binding], in: world.models)
@@ -60,7 +60,7 @@ import Testing
   @Test(
     .enabled(if: Shell.isInstalled, Shell.reason), arguments: BindingWorld.all,
     [UInt64(1), 2, 3])
-  func noSequenceOfStatementsFromTwoWritersLeavesDrift(world: BindingWorld, seed: UInt64) throws {
+  func statementsOfTwoWritersNeverLeaveDrift(world: BindingWorld, seed: UInt64) throws {
     let fixture = try BindingFixture(world.setUp)
     try fixture.install([world.binding], in: world.models)
     var random = StatementSource(seed: seed)
@@ -100,7 +100,7 @@ import Testing
   }
 
   @Test(.enabled(if: Shell.isInstalled, Shell.reason))
-  func valueThatTheTargetRefusesIsRefusedAtTheSourceEvenUnderOrIgnore() throws {
+  func aValueThatTheTargetRefusesFailsAtTheSourceEvenUnderOrIgnore() throws {
     let world = BindingWorld.defaulted
     let tables = world.tables.replacing(
       "artistName TEXT NOT NULL DEFAULT ''",
@@ -123,7 +123,7 @@ import Testing
     #expect(try fixture.rows(world.oracle) == ["0"])
   }
 
-  @Test func differenceInStorageClassAloneIsCopied() throws {
+  @Test func aDifferenceOnlyInStorageClassIsCopied() throws {
     let world = BindingWorld.untyped
     let fixture = try BindingFixture(world.setUp)
     try fixture.install([world.binding], in: world.models)
@@ -171,7 +171,7 @@ import Testing
       ])
   }
 
-  @Test func rowidByAnotherNameIsTheKeyToo() throws {
+  @Test func anAliasOfTheRowidIsTheKey() throws {
     for alias in ["rowid", "oid", "_rowid_", "ID"] {
       let world = BindingWorld.defaulted
       let fixture = try BindingFixture(world.setUp)

@@ -43,7 +43,7 @@ import Testing
     """
 
   /// `IS TRUE` asks whether something is true, so 9 would pass for it.
-  @Test func aTruthThatIsDerivedIsOneValue() throws {
+  @Test func aDerivedTruthValueHasOneForm() throws {
     let fixture = try BindingFixture(Self.tables)
     try fixture.install([Self.derive("seconds", "TRUE")], in: [Self.track])
     try fixture.connection.execute("UPDATE Track SET seconds = 9 WHERE id = 1")
@@ -68,7 +68,7 @@ import Testing
     "DELETE FROM Track WHERE id = 1",
   ]
 
-  @Test func everyPathOfTheLibraryKeepsTheTargets() throws {
+  @Test func everyPathOfTheLibraryKeepsTargetsInSync() throws {
     let fixture = try BindingFixture(Self.tables)
     #expect(
       try fixture.install(Self.bindings, in: [Self.track]) == [
@@ -83,7 +83,7 @@ import Testing
   }
 
   @Test(.enabled(if: Shell.isInstalled, Shell.reason))
-  func everyPathOfTheShellKeepsTheTargets() throws {
+  func everyPathOfTheShellKeepsTargetsInSync() throws {
     let fixture = try BindingFixture(Self.tables)
     try fixture.install(Self.bindings, in: [Self.track])
     let script = Self.paths.map { "BEGIN; \($0); \(Self.oracle); ROLLBACK;" }
@@ -172,7 +172,7 @@ import Testing
       "other writers do not have the function shout. Use functions built into SQLite."
     ),
   ])
-  func expressionThatSQLiteCannotKeepIsRefused(sql: String, reason: String) throws {
+  func anExpressionThatATriggerCannotContainIsRefused(sql: String, reason: String) throws {
     let fixture = try BindingFixture(Self.tables)
     let created = sqlite3_create_function_v2(
       fixture.connection.handle, "shout", 1, SQLITE_UTF8 | SQLITE_DETERMINISTIC | SQLITE_INNOCUOUS,
@@ -234,14 +234,14 @@ import Testing
       "Track.label would be derived from itself. To enforce a format, add a rule."
     ),
   ])
-  func expressionIsRefusedWithoutAskingSQLite(sql: String, reason: String) {
+  func anExpressionIsRefusedBeforeSQLiteCompilesIt(sql: String, reason: String) {
     let error = #expect(throws: StoreError.self) {
       try ResolvedBinding(Self.derive("label", sql), in: [Self.track])
     }
     #expect(error?.message == "The binding Track.label cannot be kept: \(reason)")
   }
 
-  @Test func namesInLiteralsAndCallsAreNoDependencies() throws {
+  @Test func namesInLiteralsAndCallsAreNotDependencies() throws {
     let binding = try ResolvedBinding(
       Self.derive("label", #"title || 'seconds' || x'00' || 1.5e+3 || [slug] || ratio(1)"#),
       in: [Self.track])

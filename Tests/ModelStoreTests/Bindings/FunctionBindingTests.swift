@@ -40,7 +40,7 @@ import Testing
     try store.fetch(Album.all.order { $0.id }).map(\.artistName)
   }
 
-  @Test func theFieldFollowsWhatTheFunctionSays() throws {
+  @Test func theFieldHoldsTheResultOfTheFunction() throws {
     let directory = try TemporaryDirectory()
     let store = try Self.filled(directory)
     #expect(try Self.names(store) == ["kind-of-blue", "aura"])
@@ -76,7 +76,7 @@ import Testing
     #expect(other.output == ["Kind of Blue|kind-of-blue"], "\(other)")
   }
 
-  @Test func aStoreWithoutTheFunctionReadsAndIsToldWhatItCannotWrite() throws {
+  @Test func aStoreWithoutTheFunctionCanReadAndReportsWhatItCannotWrite() throws {
     let directory = try TemporaryDirectory()
     try Self.filled(directory).close()
     let store = try Self.store(directory, [], StoreConfiguration())
@@ -100,7 +100,7 @@ import Testing
     #expect(try Self.names(store) == ["kind-of-blue", "aura"])
   }
 
-  @Test func whatIsLostMeanwhileIsMendedByAProgramThatHasTheFunction() throws {
+  @Test func valuesMissedMeanwhileAreRepairedByAProgramThatHasTheFunction() throws {
     let directory = try TemporaryDirectory()
     try Self.filled(directory).close()
     let shell = try PlainDatabase(directory.file("a.store"))
@@ -146,7 +146,7 @@ import Testing
     }
   }
 
-  @Test func whatAFunctionThrowsFailsTheStatement() throws {
+  @Test func anErrorThrownByAFunctionFailsTheStatement() throws {
     struct Refusal: Error {}
     let directory = try TemporaryDirectory()
     let picky = SQLFunction("picky") { values in
@@ -166,7 +166,7 @@ import Testing
   }
 
   /// A check that cannot be made says so; it does not take the triggers for wrong.
-  @Test func whatAFunctionThrowsFailsTheCheck() throws {
+  @Test func anErrorThrownByAFunctionFailsTheCheck() throws {
     struct Refusal: Error {}
     let directory = try TemporaryDirectory()
     let picky = SQLFunction("picky") { values in

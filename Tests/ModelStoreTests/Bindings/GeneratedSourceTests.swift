@@ -27,7 +27,7 @@ import Testing
     return error?.message
   }
 
-  @Test func aGeneratedColumnThatNamesTheTargetIsACircle() throws {
+  @Test func aGeneratedColumnThatReadsTheTargetIsACycle() throws {
     let world = try JournalWorld(Self.tables, detail: nil)
     let total = FieldBinding(
       BindingSchema(
@@ -45,7 +45,7 @@ import Testing
     #expect(try world.store.bindings() == [])
   }
 
-  @Test func aCircleThroughSeveralBindingsIsSpelledOut() throws {
+  @Test func theErrorListsACycleThroughSeveralBindings() throws {
     let world = try JournalWorld(Self.tables, detail: nil)
     try world.store.add(Self.derive("c", "h"))
     #expect(
@@ -54,7 +54,7 @@ import Testing
     #expect(try world.store.bindings().map(\.name) == ["T.c"])
   }
 
-  @Test func whatIsNoCircleFollowsThroughGeneratedColumns() throws {
+  @Test func fieldsWithoutACycleFollowThroughGeneratedColumns() throws {
     let world = try JournalWorld(Self.tables, detail: nil)
     try world.store.add(Self.derive("c", "h"))
     try world.store.add(Self.derive("a", "b + l"))
@@ -85,7 +85,7 @@ import Testing
   }
 
   /// REPLACE evicts by a generated column too, whatever of it an UPDATE sets.
-  @Test func whatIsEvictedByAGeneratedColumnCountsNoMore() throws {
+  @Test func recordsEvictedThroughAGeneratedColumnNoLongerCount() throws {
     let world = try JournalWorld(
       """
       CREATE TABLE P (id INTEGER PRIMARY KEY, n INTEGER);

@@ -46,7 +46,7 @@ import Testing
     """
 
   @Test(
-    "conditions of totals compare as the columns do, whatever these hold",
+    "conditions of totals compare like their columns, whatever values those hold",
     .enabled(if: Shell.isInstalled, Shell.reason),
     arguments: [
       "INSERT INTO C VALUES (10, 3, 1.5, '2021-05-05', x'30', 10)",
@@ -86,7 +86,7 @@ import Testing
     #expect(try world.store.bindingFindings() == [])
   }
 
-  @Test func onlyTablesThatMayHoldAnythingNeedATableToLookInto() throws {
+  @Test func onlyTablesWithoutStrictTypesNeedALookupTable() throws {
     func tables(isAdopted: Bool, condition: String) throws -> Int {
       let models = [
         ModelSchema(
@@ -126,7 +126,7 @@ import Testing
   }
 
   @Test(
-    "a record is put right though a trigger gives it its key",
+    "a record is repaired even if a trigger assigns its key",
     arguments: [
       "AFTER INSERT ON T WHEN NEW.id IS NULL BEGIN UPDATE T SET id = 'k' || rowid WHERE rowid = NEW.rowid; END",
       "AFTER INSERT ON T WHEN NEW.id NOT LIKE 'k%' BEGIN UPDATE T SET id = 'k' || id WHERE id = NEW.id; END",

@@ -62,7 +62,7 @@ import Testing
   }
 
   @Test(
-    "RX9 whichever end is written, the other one follows, and the wave ends",
+    "RX9 whichever end is written, the other one follows, and the cascade ends",
     arguments: BindingWriter.allCases)
   func bothWays(writer: BindingWriter) throws {
     let bindings = [Self.twoWay("L.a", "L.b", "a * 2", "b / 2")]
@@ -85,7 +85,7 @@ import Testing
     #expect(try findings(bindings, fixture) == [])
   }
 
-  @Test("RX4 a write of the value that is there already starts no wave")
+  @Test("RX4 writing the current value starts no cascade")
   func sameValue() throws {
     let fixture = try fixture(
       [Self.twoWay("L.a", "L.b", "a * 2", "b / 2")],
@@ -97,7 +97,7 @@ import Testing
     #expect(try fixture.rows("SELECT a, b FROM L") == ["15|31"])
   }
 
-  @Test("RX9 a chain passes each edge once, from either end and from the middle, whatever is lost")
+  @Test("RX9 a chain passes each edge once from any start, also with lossy conversions")
   func chain() throws {
     let bindings = [
       Self.twoWay("L.a", "L.b", "a / 2", "b * 2"), Self.twoWay("L.b", "L.c", "b / 3", "c * 3"),
@@ -121,7 +121,7 @@ import Testing
   }
 
   @Test(
-    "both ends in one statement: the policy decides",
+    "if one statement writes both ends, the policy decides",
     arguments: [
       (BindingConflict.leftWins, ["3|6"]), (.rightWins, ["50|100"]), (.abort, ["1|2"]),
     ])
@@ -135,7 +135,7 @@ import Testing
           ? "The binding L.b cannot be kept: L.b and its other end were given values that differ."
           : nil))
     #expect(try fixture.rows("SELECT a, b FROM L") == result)
-    // Ends that agree conflict with nobody.
+    // Ends that agree are not in conflict.
     try fixture.connection.execute("UPDATE L SET a = 9, b = 18")
     #expect(try fixture.rows("SELECT a, b FROM L") == ["9|18"])
     _ = try fixture.failure(of: "UPDATE OR IGNORE L SET a = 4, b = 100")
@@ -143,7 +143,7 @@ import Testing
   }
 
   @Test(
-    "an inserted end that holds its default was not written",
+    "an inserted end that holds its default counts as not written",
     arguments: [
       BindingConflict.leftWins, .rightWins, .abort,
     ])
@@ -166,7 +166,7 @@ import Testing
   }
 
   @Test(
-    "two records that meet: the policy decides, and what was written in the same statement stays",
+    "when two records become linked, the policy decides, except for an end just written",
     arguments: BindingWriter.allCases)
   func meeting(writer: BindingWriter) throws {
     let bindings = [Self.twoWay("L.a", "R.x")]
@@ -195,7 +195,8 @@ import Testing
   }
 
   @Test(
-    "paths of two records keep them in step", .enabled(if: Shell.isInstalled, Shell.reason),
+    "a two-way binding over a reference keeps two records in sync",
+    .enabled(if: Shell.isInstalled, Shell.reason),
     arguments: [
       "UPDATE L SET a = a + 1", "UPDATE R SET x = x + 1", "UPDATE L SET id = 9 WHERE id = 1",
       "UPDATE R SET id = id + 10", "REPLACE INTO L (id, a) VALUES (1, 5)",
@@ -232,7 +233,7 @@ import Testing
   }
 
   @Test(
-    "a new binding takes the end that it is told to as right",
+    "a new binding starts from the chosen end",
     arguments: [
       (BindingSide.left, "4|8"), (.right, "5|10"),
     ])
@@ -243,7 +244,7 @@ import Testing
     #expect(try fixture.rows("SELECT a, b FROM L") == [result])
   }
 
-  @Test("expressions that do not undo each other are told, not looped")
+  @Test("expressions that are not inverses are reported and cause no loop")
   func loss() throws {
     let bindings = [
       Self.twoWay("L.a", "L.b", "a / 2", "b * 2"), Self.twoWay("L.t", "R.t", "trim(t)", "t"),
@@ -259,7 +260,7 @@ import Testing
   }
 
   @Test(
-    "a condition frees both ends while it does not hold",
+    "while its condition is false, a binding leaves both ends free",
     arguments: BindingWriter.allCases)
   func conditions(writer: BindingWriter) throws {
     let bindings = [Self.twoWay("L.a", "L.b", "a * 2", "b / 2", when: "c > 0")]
@@ -286,7 +287,7 @@ import Testing
   }
 
   @Test(
-    "when the condition comes to hold, the policy decides",
+    "when the condition becomes true, the policy decides",
     arguments: [
       (BindingConflict.leftWins, "5|10"), (.rightWins, "15|30"), (.abort, "5|30"),
     ])
@@ -310,7 +311,7 @@ import Testing
     }
   }
 
-  @Test("a condition on two records frees those that do not meet it, and counts no losses there")
+  @Test("records that do not meet a condition stay free and count no lossy conversions")
   func conditionsOfTwoRecords() throws {
     let bindings = [Self.twoWay("L.t", "R.t", "trim(t)", "t", when: "x IS NOT NULL")]
     let fixture = try fixture(

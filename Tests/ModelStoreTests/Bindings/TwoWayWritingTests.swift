@@ -15,7 +15,7 @@ import Testing
       isUnique: isUnique, isRowID: name == "id", defaultSQL: defaultSQL, collation: collation)
   }
 
-  // What an expression names besides the end
+  // What an expression names in addition to the end
 
   private static let items = ModelSchema(
     name: "I", fields: [field("id"), field("price"), field("total"), field("rate")], key: ["id"])
@@ -52,13 +52,13 @@ import Testing
   }
 
   @Test(arguments: [BindingConflict.leftWins, .rightWins, .abort])
-  func theEndThatWasWrittenLeads(policy: BindingConflict) throws {
+  func theWrittenEndDecidesTheOther(policy: BindingConflict) throws {
     let binding = Self.total(policy)
     #expect(try outcome(of: "total = 100, rate = 10", binding) == "10|100|10")
     #expect(try outcome(of: "price = 5, rate = 5", binding) == "5|25|5")
     #expect(try outcome(of: "price = 5", binding) == "5|15|3")
     #expect(try outcome(of: "total = 12", binding) == "4|12|3")
-    // Nobody wrote an end, so nothing can be in conflict.
+    // No end was written, so there is no conflict.
     #expect(try outcome(of: "rate = 4", binding) == "2|8|4")
     #expect(try outcome(of: "rate = 10", binding, "1, NULL, 100, NULL") == "10|100|10")
     let both =
@@ -71,7 +71,7 @@ import Testing
   }
 
   /// Unlike in one record, where the left end would lead.
-  @Test func inTwoRecordsTheOneThatWasWrittenLeads() throws {
+  @Test func inTwoRecordsTheWrittenEndDecidesTheOther() throws {
     let models = [
       ModelSchema(
         name: "L", fields: [Self.field("id"), Self.field("a"), Self.field("n")], key: ["id"]),
@@ -107,7 +107,7 @@ import Testing
     #expect(try pairs() == ["3|6", "2|10"])
   }
 
-  @Test func aConditionThatHeldBeforeBringsNothingTogether() throws {
+  @Test func aConditionThatWasTrueBeforeDoesNotSynchroniseTheEndsAgain() throws {
     let binding = Self.total(.abort, when: "rate > 0")
     #expect(try outcome(of: "rate = 4", binding) == "2|8|4")
     #expect(try outcome(of: "rate = 4", binding, "1, 2, 7, 0") == "2|7|0 refused")
@@ -117,7 +117,7 @@ import Testing
   }
 
   /// A DATE column has the affinity NUMERIC and keeps texts, of which CAST makes a year.
-  @Test func aConditionOverADateThatHeldBeforeBringsNothingTogether() throws {
+  @Test func aConditionOverADateThatWasTrueBeforeDoesNotSynchroniseTheEndsAgain() throws {
     let model = ModelSchema(
       name: "I",
       fields: [
@@ -171,7 +171,7 @@ import Testing
   }
 
   /// IS TRUE would take 5 for the default.
-  @Test func aDefaultOfTrueIsOneValue() throws {
+  @Test func aDefaultOfTrueIsRecognised() throws {
     let model = ModelSchema(
       name: "D",
       fields: [Self.field("id"), Self.field("l", defaultSQL: "TRUE"), Self.field("r")],
@@ -188,7 +188,7 @@ import Testing
   }
 
   @Test(arguments: ["CURRENT_TIMESTAMP", "random()", "datetime('now')"])
-  func aDefaultThatTellsNothingIsRefused(sql: String) {
+  func aDefaultThatDecidesNothingIsRefused(sql: String) {
     let (model, binding) = Self.pair(sql)
     let error = #expect(throws: StoreError.self) { try ResolvedBinding(binding, in: [model]) }
     #expect(
@@ -232,7 +232,7 @@ import Testing
     ("TEXT", .text, "trim(l)", "r", ["' a'", "'b'", "NULL"], 1),
     ("REAL", .real, "l * 10", "r / 10", ["1.5", "2", "0.5"], 0),
   ])
-  func whatComesBackAsItIsIsNoLoss(
+  func aValueThatComesBackUnchangedIsNotALossyConversion(
     type: String, fieldType: FieldType, forward: String, backward: String, values: [String],
     count: Int
   ) throws {

@@ -2,7 +2,7 @@ internal import Testing
 
 @testable internal import ModelStore
 
-/// One adopted table, what another program does to it, and what is said about the model then.
+/// One adopted table, what another program does to it, and what is then reported about the model.
 struct AdoptedModelCase: Sendable, CustomTestStringConvertible {
   let name: String
   let change: String
@@ -35,7 +35,7 @@ struct AdoptedModelCase: Sendable, CustomTestStringConvertible {
 
   static let cases = [
     AdoptedModelCase(name: "unchanged", change: "CREATE INDEX i ON T (at)", expected: []),
-    AdoptedModelCase(name: "made anew", change: rebuilt(columns), expected: []),
+    AdoptedModelCase(name: "recreated", change: rebuilt(columns), expected: []),
     AdoptedModelCase(
       name: "a new column", change: "ALTER TABLE T ADD COLUMN more TEXT",
       expected: ["column more unexpected: The column more is new."]),
@@ -150,7 +150,7 @@ struct AdoptedModelCase: Sendable, CustomTestStringConvertible {
   }
 
   @Test(arguments: cases)
-  func whatAnotherProgramChangesIsNamed(_ example: AdoptedModelCase) throws {
+  func theDriftNamesWhatAnotherProgramChanged(_ example: AdoptedModelCase) throws {
     let (model, fresh) = try Self.compared(example.change)
     let lines = (model.drift?.differences ?? []).map {
       "\($0.subject.rawValue) \($0.name) \($0.reason.rawValue): \($0.sentence ?? "")"
@@ -173,14 +173,14 @@ struct AdoptedModelCase: Sendable, CustomTestStringConvertible {
     ("DROP TABLE T; CREATE TABLE T (id INTEGER PRIMARY KEY, flag TINYINT)", .boolean, [String]()),
     ("DROP TABLE T; CREATE TABLE T (id INTEGER PRIMARY KEY, flag TEXT)", .text, ["flag"]),
   ])
-  func aChosenTypeStays(change: String, type: FieldType, undecided: [String]) throws {
+  func aChosenTypeIsKept(change: String, type: FieldType, undecided: [String]) throws {
     let (model, _) = try Self.compared(change) { Self.setFlag(.boolean, in: &$0) }
     #expect(model.schema?.field(named: "flag")?.type == type)
     #expect(model.undecided.sorted() == undecided)
   }
 
   /// The declaration alone made the type, so another declaration makes another one.
-  @Test func aTypeThatWasNotChosenFollowsTheDeclaration() throws {
+  @Test func anInferredTypeFollowsTheDeclaration() throws {
     let (model, _) = try Self.compared(
       "DROP TABLE T; CREATE TABLE T (id INTEGER PRIMARY KEY, flag BOOLEAN)")
     #expect(model.schema?.field(named: "flag")?.type == .any)

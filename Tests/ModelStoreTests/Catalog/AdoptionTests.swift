@@ -17,7 +17,7 @@ internal import Testing
     FieldSchema(name: name, type: type, declaredType: declaredType, isOptional: optional)
   }
 
-  @Test func aTableIsReadWhole() throws {
+  @Test func everyPartOfATableIsRead() throws {
     var id = field("id", .integer, "INTEGER", optional: false)
     id.isRowID = true
     var name = field("the \"big\" name", .text, "NVARCHAR(20)", optional: false)
@@ -65,7 +65,7 @@ internal import Testing
     #expect(found == [AdoptableTable(name: "t \"1", result: .model(expected))])
   }
 
-  @Test func strictTypesAreTakenAtTheirWord() throws {
+  @Test func strictTypesAreUsedAsDeclared() throws {
     let found = try adopt(
       "CREATE TABLE t (a TEXT PRIMARY KEY, b INT, c REAL, d BLOB, e ANY) STRICT, WITHOUT ROWID")
     let expected = ModelSchema(
@@ -86,7 +86,7 @@ internal import Testing
     ("t (a COLLATE NOCASE NOT NULL, b PRIMARY KEY NOT NULL)", "", ["b"]),
     ("t (a NOT NULL); CREATE UNIQUE INDEX i ON t (A COLLATE NOCASE)", "", ["a"]),
   ])
-  func theKeyIsFound(table: String, rows: String, expected: [String]) throws {
+  func thePrimaryKeyOfATableIsFound(table: String, rows: String, expected: [String]) throws {
     let found = try adopt("CREATE TABLE \(table); \(rows)")
     let schema = try #require(found.first?.schema)
     #expect(schema.key == expected)
@@ -132,7 +132,7 @@ internal import Testing
     ),
     ("CREATE TABLE _ms_t (a INTEGER PRIMARY KEY)", "_ms_t is one of the store's own tables."),
   ])
-  func whatCannotBeAModelSaysWhy(script: String, reason: String) throws {
+  func aTableThatCannotBecomeAModelHasAReason(script: String, reason: String) throws {
     #expect(try adopt(script).map(\.reason) == [reason])
   }
 
@@ -165,7 +165,7 @@ internal import Testing
     #expect(found.last == AdoptableTable(name: "v", result: .model(expected)))
   }
 
-  @Test func whatTheModelDoesNotShowIsNoted() throws {
+  @Test func partsOfATableThatTheModelLacksAreReported() throws {
     let found = try adopt(
       """
       CREATE TABLE t (a, b, PRIMARY KEY (a, b), FOREIGN KEY (b, a) REFERENCES t (a, b));

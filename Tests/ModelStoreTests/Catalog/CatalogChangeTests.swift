@@ -85,7 +85,7 @@ import Testing
 
   /// Programs, queries and observers that hold the model address its fields by position.
   @Test(arguments: [true, false])
-  func aModelKeepsThePlacesOfItsFields(isObserved: Bool) throws {
+  func aModelKeepsTheOrderOfItsFields(isObserved: Bool) throws {
     let file = try SchemaTestFile(Self.account)
     let store = try Store(at: file.path)
     try store.adopt(["account"])
@@ -129,10 +129,11 @@ import Testing
   }
 
   /// The binding was committed, and adding it threw `cancelled`.
-  @Test func aStopRequestAfterTheCommitIsTooLate() throws {
+  @Test func aStopRequestAfterTheCommitHasNoEffect() throws {
     let directory = try TemporaryDirectory()
     let path = directory.file("many.store")
-    // So many that reading the schema takes SQLite more steps than it makes between two questions.
+    // Enough tables that reading the schema takes SQLite more steps than there are between two
+    // progress callbacks.
     let tables = (1...60).map { "CREATE TABLE t\($0) (id INTEGER PRIMARY KEY, a, b TEXT);" }
     try PlainDatabase(path).execute("PRAGMA journal_mode = WAL;" + tables.joined())
     var configuration = StoreConfiguration()

@@ -90,7 +90,7 @@ import Testing
     #expect(counts[0] == counts[1])
   }
 
-  @Test func findingARecordDecodesItsModelAlone() throws {
+  @Test func findingARecordDecodesOnlyItsModel() throws {
     let counts = try Self.counts { world in
       let store = try world.openWithoutDeclarations()
       defer { store.close() }

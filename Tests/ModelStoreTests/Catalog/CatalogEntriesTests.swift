@@ -103,7 +103,7 @@ internal import Testing
     #expect(throws: StoreError.self) { try models.write([changed], on: file.connect()) }
   }
 
-  @Test func anEntryThatIsNoJSONIsDamageAndIsNotOverwritten() throws {
+  @Test func anEntryThatIsNotJSONIsDamageAndIsNotOverwritten() throws {
     let file = try file()
     try models.write([SchemaSamples.album], on: file.connect())
     try file.connect().execute("UPDATE _ms_models SET definition = '{'")

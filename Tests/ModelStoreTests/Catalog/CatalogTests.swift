@@ -5,7 +5,7 @@ internal import Testing
 @testable internal import SchemaCompiler
 
 @Suite(.tags(.unit)) struct CatalogTests {
-  @Test func aTableIsReadWhole() throws {
+  @Test func everyPartOfATableIsRead() throws {
     let file = try SchemaTestFile(
       """
       CREATE TABLE "an ""x"" order" (
@@ -82,7 +82,7 @@ internal import Testing
     #expect(table == expected)
   }
 
-  @Test func everyKindOfTableIsTold() throws {
+  @Test func everyKindOfTableIsRecognised() throws {
     let file = try SchemaTestFile(
       """
       CREATE TABLE strict (a INTEGER PRIMARY KEY AUTOINCREMENT, b ANY) STRICT;
@@ -111,7 +111,7 @@ internal import Testing
     ("a INT PRIMARY KEY", nil), ("a INTEGER, b, PRIMARY KEY (a, b)", nil), ("a INTEGER", nil),
     ("a \"integer\" PRIMARY KEY ASC, b UNIQUE", "a"),
   ])
-  func theRowNumberIsKnownAsSQLiteKnowsIt(columns: String, expected: String?) throws {
+  func rowidAliasesAreRecognisedAsInSQLite(columns: String, expected: String?) throws {
     let file = try SchemaTestFile("CREATE TABLE t (\(columns))")
     let found = try #require(try file.catalog().table(named: "t")).rowIDColumn?.name
     #expect(found == expected)
@@ -162,7 +162,7 @@ internal import Testing
   }
 
   @Test(arguments: [11, 12, 13] as [UInt64])
-  func collationsAreThoseThatSQLiteUses(seed: UInt64) throws {
+  func collationsMatchThoseOfSQLite(seed: UInt64) throws {
     var random = SeededGenerator(seed: seed)
     let pieces = [
       "COLLATE NOCASE", "collate \"rtrim\"", "COLLATE BINARY", "NOT NULL", "UNIQUE",
@@ -194,7 +194,7 @@ internal import Testing
     }
   }
 
-  @Test func checkNamesAreThoseInSQLitesMessages() throws {
+  @Test func namesOfChecksMatchSQLitesMessages() throws {
     let file = try SchemaTestFile(
       """
       CREATE TABLE t (

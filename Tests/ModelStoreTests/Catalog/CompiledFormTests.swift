@@ -5,7 +5,7 @@ import Testing
 /// What fixed declarations are compiled to. Where this fails, the compilers write other objects
 /// than before: let ``CompiledForm/current`` rise, and record the new hash.
 @Suite(.tags(.unit)) struct CompiledFormTests {
-  /// One of each demand, some of which look at evicted records.
+  /// One rule of each kind, some of which consider evicted records.
   private static let rules = [
     Rule("Child.required", of: "Child", fields: ["note"], .required),
     Rule("Child.condition", of: "Child", fields: ["value"], .condition(sql: "value < 100")),
@@ -33,7 +33,7 @@ import Testing
     return plans.flatMap(\.created)
   }
 
-  @Test func theSameDeclarationsMakeTheSameObjectsAsLongAsTheFormIsTheSame() throws {
+  @Test func theCompiledObjectsChangeOnlyWithTheFormVersion() throws {
     let objects = try Self.objects()
     var hash = StableHash()
     for object in objects {

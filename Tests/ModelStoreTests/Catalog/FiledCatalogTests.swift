@@ -65,7 +65,7 @@ import Testing
     }
   }
 
-  @Test func aFileIsInOrderForTheDeclarationsThatMadeIt() throws {
+  @Test func aFileMatchesTheDeclarationsThatCreatedIt() throws {
     let file = try File()
     #expect(try file.isInOrder(for: Self.declarations))
     #expect(try !file.isInOrder(for: Declarations(models: [Self.artist])))
@@ -83,7 +83,7 @@ import Testing
     "VACUUM",
     "DELETE FROM _ms_reconciled",
   ])
-  func whatAnotherProgramChangesIsCheckedOnce(script: String) throws {
+  func aChangeOfAnotherProgramIsCheckedOnce(script: String) throws {
     let file = try File()
     let before = try file.objects()
     try PlainDatabase(file.path).execute(script)
@@ -111,7 +111,7 @@ import Testing
     #expect(failure { try file.open(Self.declarations) }?.code == .newerFormat)
   }
 
-  @Test func aRestoredBackupIsBroughtInLine() throws {
+  @Test func aRestoredBackupIsBroughtUpToDate() throws {
     let file = try File()
     let backup = file.directory.file("backup.store")
     try FileManager.default.copyItem(atPath: file.path, toPath: backup)

@@ -24,7 +24,7 @@ import Testing
         formula: .copy(source: .init(model: "A", field: "name"), through: "a")))
   }
 
-  @Test func theLastModelTakesEverythingAlong() throws {
+  @Test func removingTheLastModelRemovesAllTablesOfTheStore() throws {
     let plain = try SchemaTestFile(Self.before)
     let world = try RefreshWorld(Self.before, hasJournal: false)
     try world.opened { store throws in
@@ -65,7 +65,7 @@ import Testing
     #expect(try Self.schema(world.other) == before)
   }
 
-  @Test func whatOtherModelsNeedStandsInTheWay() throws {
+  @Test func aModelThatOtherModelsNeedCannotLeave() throws {
     let world = try RefreshWorld()
     try world.opened { try $0.add(Self.copied()) }
     let before = try Self.schema(world.other)
@@ -91,7 +91,7 @@ import Testing
     #expect(!kept.isEmpty)
   }
 
-  @Test func theJournalsHistoryIsNotLostByAccident() throws {
+  @Test func theJournalsHistoryIsOnlyDroppedOnRequest() throws {
     let world = try RefreshWorld()
     try world.opened { store throws in
       try store.write { tx in try tx.execute("UPDATE A SET name = 'two'") }

@@ -106,7 +106,7 @@ internal import Testing
         """)
   }
 
-  @Test func reformattingIsNoChange() throws {
+  @Test func reformattingAMigrationIsNotAChange() throws {
     let file = try SchemaTestFile()
     try migrator(file).apply([Self.steps[0]])
     let formatted = Migration(
@@ -206,7 +206,7 @@ internal import Testing
     "BEGIN", "commit", "END TRANSACTION", "ROLLBACK", "SAVEPOINT a", "RELEASE a", "VACUUM",
     "ATTACH 'x' AS y", "DETACH y", "PRAGMA foreign_keys = OFF", "PRAGMA journal_mode(delete)",
   ])
-  func whatWouldLeaveTheTransactionIsRefused(statement: String) throws {
+  func aMigrationThatEndsItsTransactionIsRefused(statement: String) throws {
     let file = try SchemaTestFile()
     let migration = Migration(
       version: 2, name: "bad", sql: "CREATE TABLE a (x); /* here */ \(statement); SELECT 1")
@@ -337,7 +337,7 @@ extension MigratorTests {
     #expect(error?.code == .migrationConflict)
   }
 
-  @Test func aSecondBrokenReferenceOfABrokenRowIsNoticed() throws {
+  @Test func aSecondBrokenReferenceOfTheSameRowIsDetected() throws {
     let file = try SchemaTestFile(
       """
       CREATE TABLE parent (id INTEGER PRIMARY KEY);
@@ -390,7 +390,7 @@ extension MigratorTests {
   }
 
   @Test(arguments: ["", " WITHOUT ROWID"])
-  func aReferenceThatIsMendedDoesNotPayForOneThatIsBroken(storage: String) throws {
+  func repairingOneReferenceDoesNotExcuseBreakingAnother(storage: String) throws {
     let file = try SchemaTestFile(
       """
       CREATE TABLE parent (id INTEGER PRIMARY KEY);
@@ -406,12 +406,12 @@ extension MigratorTests {
     #expect(
       try message(applying: "UPDATE child SET p = CASE id WHEN 'a' THEN 9 ELSE 1 END", to: file)
         == refusal)
-    // As many look for 77 as before, and one more.
+    // As many rows refer to 77 as before, and one more.
     #expect(try message(applying: "INSERT INTO child VALUES ('c', 77)", to: file) == refusal)
     #expect(try message(applying: "UPDATE child SET p = 1", to: file) == nil)
   }
 
-  @Test func renamingAColumnLeavesOldBreaksAlone() throws {
+  @Test func renamingAColumnIgnoresReferencesThatWereBrokenBefore() throws {
     let file = try SchemaTestFile(
       """
       CREATE TABLE parent (id INTEGER PRIMARY KEY);
@@ -422,7 +422,7 @@ extension MigratorTests {
     #expect(try message(applying: "ALTER TABLE child RENAME COLUMN p TO q", to: file) == nil)
   }
 
-  @Test func missingKeysAreSoughtAsForeignKeysCompare() throws {
+  @Test func missingKeysAreComparedAsForeignKeysCompare() throws {
     let file = try SchemaTestFile(
       """
       CREATE TABLE parent (id TEXT COLLATE NOCASE PRIMARY KEY, n TEXT, UNIQUE (n, id));

@@ -48,7 +48,7 @@ internal import Testing
       ("no such module: own", "the virtual-table module own"),
       ("no such tokenizer: own", "the full-text tokenizer own"), ("no such table: t", nil),
     ] as [(String, String?)])
-  func whatIsMissingIsReadFromTheMessage(message: String, phrase: String?) {
+  func theMissingObjectIsReadFromSQLitesMessage(message: String, phrase: String?) {
     let error = SQLiteError(code: .error, message: message)
     #expect(MissingObject(error)?.phrase == phrase)
     #expect(error.isAboutMissingObject == (phrase != nil))
@@ -87,7 +87,7 @@ internal import Testing
         == .unsupportedSchema)
   }
 
-  @Test func adoptionWarnsOfWhatIsMissing() throws {
+  @Test func adoptionWarnsOfMissingObjects() throws {
     let notes = Dictionary(
       uniqueKeysWithValues: try store(.readOnly).adoptableTables().map { ($0.name, $0.notes) })
     let reading =
@@ -122,14 +122,14 @@ internal import Testing
     #expect(try store.checkIntegrity() == found + unchecked.map(\.message))
   }
 
-  @Test func aFunctionOfAStatementIsNotTheTables() throws {
+  @Test func aMissingFunctionOfAStatementIsNotBlamedOnTheTable() throws {
     let store = try store()
     let child = try #require(try store.adopt(["child"]).first)
     let query = StoreQuery<DynamicRecord>(child, where: .sql("mine(id)"))
     #expect(try refusal { _ = try store.fetch(query) }?.code == .invalidQuery)
   }
 
-  @Test func aSchemaOfANewerSQLiteIsNoDamage() throws {
+  @Test func aSchemaOfANewerSQLiteIsNotDamage() throws {
     try PlainDatabase(path).execute(
       """
       PRAGMA writable_schema = ON;

@@ -2,8 +2,8 @@ import Testing
 
 @testable import ModelStore
 
-/// Whatever another program did to the objects of bindings: once they are reconciled there is no
-/// drift, values are right, and reconciling again does nothing.
+/// Whatever another program did to the objects of bindings: after reconciling there is no drift,
+/// values are up to date, and reconciling again changes nothing.
 @Suite(.tags(.law)) struct ReconcilerLawTests {
   private static let seeds = 0..<12
 
@@ -39,7 +39,7 @@ import Testing
     return count
   }
 
-  @Test func whatIsReconciledHasNoDriftAndStaysAsItIs() throws {
+  @Test func aReconciledFileHasNoDriftAndIsNotChangedAgain() throws {
     let zoo = BindingZoo()
     let bindings = try CompiledBindings(BindingZoo.bindings, in: zoo.models)
     for seed in Self.seeds {

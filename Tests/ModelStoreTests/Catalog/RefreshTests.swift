@@ -109,7 +109,7 @@ struct RefreshWorld {
     #expect(try world.fields("A") == ["id", "name", "shout", "at"])
   }
 
-  @Test func theJournalRecordsNewColumnsAndSaysThatItHasAGap() throws {
+  @Test func theJournalRecordsNewColumnsAndReportsAGap() throws {
     let world = try RefreshWorld()
     try world.other.execute(
       "UPDATE A SET name = 'before'; ALTER TABLE A ADD COLUMN rank INTEGER; UPDATE A SET rank = 1")
@@ -157,7 +157,9 @@ struct RefreshWorld {
     ("ALTER TABLE A RENAME COLUMN name TO title", ["A.shout", "B.aName", "A.name.required"]),
     ("PRAGMA foreign_keys = OFF; DROP TABLE A", ["B.aName"]),
   ])
-  func whatNeedsWhatIsGoneStandsInTheWay(change: String, dependents: [String]) throws {
+  func aRefreshIsRefusedWhileABindingOrRuleNeedsAMissingPart(change: String, dependents: [String])
+    throws
+  {
     let world = try RefreshWorld()
     try world.opened { store throws in
       try store.add(Self.derive("shout", in: "A", "upper(name)"))
@@ -198,7 +200,7 @@ struct RefreshWorld {
     }
   }
 
-  @Test func aModelWithoutItsTableLeavesWithItsOwn() throws {
+  @Test func aModelWithoutItsTableIsRemovedWithItsBindingsAndRules() throws {
     let world = try RefreshWorld()
     try world.opened { store throws in
       try store.add(Self.derive("shout", in: "A", "upper(name)"))
@@ -314,7 +316,7 @@ struct RefreshWorld {
 
   /// A program with models and bindings of its own opens the file and writes.
   @Test(arguments: changes)
-  func theOtherModelsWork(change: String) throws {
+  func oneOutdatedModelDoesNotBlockTheOthers(change: String) throws {
     let world = try RefreshWorld(Self.tables)
     try world.opened { store throws in
       try store.add(
@@ -358,7 +360,7 @@ struct RefreshWorld {
     (changes[2], "A: The column name is gone. The column shout is gone."),
     (changes[4], "A: The table A is called A2 now."), (changes[5], "A: The table A is gone."),
   ])
-  func aStatementThatFailsNamesWhatIsGone(change: String, words: String) throws {
+  func theErrorOfAStatementNamesTheMissingColumn(change: String, words: String) throws {
     let world = try RefreshWorld(Self.tables)
     try world.other.execute("PRAGMA foreign_keys = OFF; \(change)")
     try world.opened { store throws in
@@ -380,7 +382,7 @@ struct RefreshWorld {
   }
 
   /// A wrong word of the caller stays one.
-  @Test func anUnknownColumnOfAQueryIsNoFaultOfTheTable() throws {
+  @Test func anUnknownColumnInAQueryIsNotReportedAsDrift() throws {
     let world = try RefreshWorld(Self.tables)
     try world.other.execute("ALTER TABLE A ADD COLUMN more TEXT")
     try world.opened { store throws in

@@ -27,13 +27,13 @@ import Testing
     "CREATE TRIGGER \"\(name)\" AFTER INSERT ON \(table) BEGIN SELECT 1; END;"
   }
 
-  @Test func aFileThatIsAsItShouldBeHasNone() throws {
+  @Test func anUnchangedFileHasNoDrift() throws {
     let hotel = try Self.hotel()
     #expect(try hotel.store.schemaDrift() == [])
   }
 
   @Test(arguments: changes)
-  func aChangeOfAnotherProgramIsReportedByItsPart(change: Change) throws {
+  func driftNamesThePartThatAnotherProgramChanged(change: Change) throws {
     let hotel = try Self.hotel()
     let file = try PlainDatabase(hotel.store.path)
     try file.execute(change.sql)

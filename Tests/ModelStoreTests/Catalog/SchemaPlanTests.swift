@@ -27,7 +27,7 @@ import Testing
     }
   }
 
-  @Test func whatIsMissingChangedOrUnexpectedIsPlanned() {
+  @Test func missingChangedAndUnexpectedObjectsArePlanned() {
     let kept = Self.object(.trigger, "kept")
     let missing = Self.object(.trigger, "missing")
     let changed = Self.object(.table, "changed")
@@ -58,14 +58,14 @@ import Testing
     #expect(plan.created.map { Array($0.name.utf8) } == [Array(composed.utf8)])
   }
 
-  @Test func objectsThatAreNotConcernedStay() {
+  @Test func unrelatedObjectsAreNotChanged() {
     let other = Self.object(.trigger, "other", of: .rule("other"))
     let plan = SchemaPlan(from: [], to: InstalledObjects([other])) { $0.owner == .rule("r") }
     #expect(plan.isEmpty)
     #expect(plan.steps == [])
   }
 
-  @Test func triggersGoFirstAndComeLast() {
+  @Test func triggersAreDroppedFirstAndCreatedLast() {
     var plan = SchemaPlan(
       dropped: [
         Self.object(.table, "a"), Self.object(.trigger, "b"), Self.object(.index, "c"),
@@ -109,7 +109,7 @@ import Testing
     #expect(Self.lines(plan).filter(created.contains) == created.reversed())
   }
 
-  @Test func whatTheJournalSaysOfItsTriggersIsPartOfThePlan() throws {
+  @Test func driftOfJournalTriggersIsPartOfThePlan() throws {
     let file = try SchemaTestFile("CREATE TABLE Album (id INTEGER PRIMARY KEY, title TEXT UNIQUE)")
     let catalog = try file.catalog()
     let journal = CompiledJournal(JournalLayouts(), of: [SchemaSamples.album], in: catalog)
@@ -139,7 +139,7 @@ import Testing
       ("_ms_journal_layouts", .table, nil), ("_ms_index_Album.id", .index, nil),
       ("mine", .trigger, nil),
     ] as [(String, SchemaObject.Kind, SchemaObject.Owner?)])
-  func anObjectOfAFileBelongsToWhatItsNameSays(
+  func theNameOfAnObjectSaysWhatItBelongsTo(
     name: String, kind: SchemaObject.Kind, owner: SchemaObject.Owner?
   ) {
     #expect(SchemaObject(kind: kind, name: name, sql: "").owner == owner)

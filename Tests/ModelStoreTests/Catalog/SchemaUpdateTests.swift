@@ -26,7 +26,7 @@ internal import Testing
     #expect(try file.catalog().tables.map(\.name) == ["Album", "Playlist"])
   }
 
-  @Test func additiveDifferencesAreMadeOnlyWhenAsked() throws {
+  @Test func additiveDifferencesAreAppliedOnlyWhenRequested() throws {
     let file = try SchemaTestFile()
     try open(models, file, allowing: .createTables)
     try file.connect().execute("INSERT INTO Album (title) VALUES ('a'), ('b')")

@@ -180,7 +180,7 @@ import Testing
     "COMMIT", "BEGIN", "SAVEPOINT a", "PRAGMA foreign_keys = ON", "CREATE TEMP TABLE t (x)",
     "ATTACH 'x' AS y", "VACUUM", "/* x */ ROLLBACK",
   ])
-  func whatWouldLeaveTheTransactionIsRefused(sql: String) throws {
+  func aMigrationThatEndsItsTransactionIsRefused(sql: String) throws {
     let files = try Files()
     for readsRows in [false, true] {
       let sly = Migration(version: 1, name: "sly", onFreshFiles: .run) { tx in

@@ -8,7 +8,7 @@ import Testing
     FieldSchema(name: "title", column: "the \"title\"", type: .text),
   ]
 
-  @Test func aTriggerReadsLikeThis() {
+  @Test func aTriggerHasTheExpectedSQL() {
     let trigger = TriggerSQL(
       "a \"b\"", .before(.update(of: [Self.fields[1]])), on: "t", when: "NEW.x > 0\n  AND 1",
       ["  SELECT 1;", "  SELECT 2;"])

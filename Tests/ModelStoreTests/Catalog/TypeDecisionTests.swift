@@ -97,7 +97,7 @@ import Testing
       try decisions(
         "CREATE TABLE t (id INTEGER PRIMARY KEY, d DATETIME); INSERT INTO t VALUES \(values)")
         == ["d DATETIME: \(form.map { "date \($0)" } ?? "any"), \(texts.count)\(misfits)"])
-    // The form takes each of them as it stands.
+    // The form accepts each of them unchanged.
     let field = FieldSchema(
       name: "d", type: .date, form: form.flatMap { FieldForm(rawValue: $0) }, declaredType: "DATE")
     #expect(texts.allSatisfy { FieldText.fits(.text($0), field) } == (form != nil))
@@ -126,7 +126,7 @@ import Testing
     ("t (id INTEGER PRIMARY KEY, b BOOL)", true), ("t (id PRIMARY KEY, b BOOL)", true),
     ("t (id INTEGER PRIMARY KEY, b BOOL) WITHOUT ROWID", false),
   ])
-  func readingEndsAtABudgetAndReachesTheEndOfTheTable(table: String, readsEnd: Bool) throws {
+  func samplingStaysWithinABudgetAndReachesTheEndOfTheTable(table: String, readsEnd: Bool) throws {
     let found = try decisions(
       """
       CREATE TABLE \(table);
@@ -190,7 +190,7 @@ import Testing
   ]
 
   @Test(arguments: misfits)
-  func aChoiceThatDoesNotFitIsRefused(
+  func aChosenTypeThatDoesNotFitIsRefused(
     field: String, type: FieldType, form: FieldForm?, message: String
   ) throws {
     let file = try SchemaTestFile(

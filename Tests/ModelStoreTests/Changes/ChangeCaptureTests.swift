@@ -48,7 +48,7 @@ import Testing
   static let table = makeTable(isKnownByRowID: false)
   static let tableKnownByRowID = makeTable(isKnownByRowID: true)
 
-  /// One row as the model sees it: its value and what stands of its history in the transaction.
+  /// One row as the model sees it: its value and the rest of its history in the transaction.
   private struct NaiveRow: Equatable {
     var value: Int64?
     var history: [(kind: RecordChange.Operation, origin: Origin)] = []

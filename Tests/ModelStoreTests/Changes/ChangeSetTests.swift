@@ -97,7 +97,7 @@ import Testing
     }
   }
 
-  @Test func foldingEqualsOneTransaction() {
+  @Test func coalescedCommitsEqualOneTransaction() {
     var checked = 0
     Self.forEachHistory { path, parts, whole in
       checked += 1
@@ -109,7 +109,7 @@ import Testing
     #expect(checked > 2_000)
   }
 
-  @Test func foldingIsAssociative() {
+  @Test func coalescingIsAssociative() {
     Self.forEachHistory { path, parts, _ in
       let left = parts[0].followed(by: parts[1], fields: Self.fields)
         .followed(by: parts[2], fields: Self.fields)
@@ -135,7 +135,7 @@ import Testing
 }
 
 extension ChangeSet {
-  /// Both as an observer of the fields is told them at once.
+  /// Both changes as an observer of the fields receives them at once.
   fileprivate func followed(
     by later: ChangeSet, fields: [(index: Int, name: String)]
   ) -> ChangeSet {

@@ -19,7 +19,7 @@ struct DetectionFile {
     if !bindings.isEmpty { _ = try Store(at: path, bindings: bindings) }
   }
 
-  /// Runs the statements as one transaction and tells its changes as lines.
+  /// Runs the statements as one transaction and returns its changes as lines.
   func changes(_ statements: String..., sourceLocation: SourceLocation = #_sourceLocation)
     throws -> [String]
   {
@@ -28,7 +28,7 @@ struct DetectionFile {
     }
   }
 
-  /// Runs `body` as one transaction and tells its changes as lines, after comparing them with the
+  /// Runs `body` as one transaction and returns its changes as lines, after comparing them with the
   /// difference between the tables before and after.
   func changes(
     sourceLocation: SourceLocation = #_sourceLocation,
@@ -44,7 +44,7 @@ struct DetectionFile {
     return changes.map(\.line)
   }
 
-  /// As ``changes(sourceLocation:_:)`` without the comparison, for rows that no key tells apart.
+  /// As ``changes(sourceLocation:_:)`` without the comparison, for rows that no key distinguishes.
   func uncheckedChanges(_ statements: String...) throws -> [String] {
     try store.writeReturningChanges { tx in
       for statement in statements { try tx.execute(SQLText(sql: statement)) }

@@ -2,7 +2,7 @@ import Testing
 
 @testable import ModelStore
 
-// Foreign keys, triggers, bindings, savepoints: who did it, and what was taken back.
+// Foreign keys, triggers, bindings, savepoints: the origin of changes, and what was rolled back.
 extension DetectionMatrixTests {
   static let family = """
     CREATE TABLE p(id INTEGER PRIMARY KEY, n);
@@ -285,7 +285,7 @@ extension DetectionMatrixTests {
       ])
   }
 
-  @Test func boundFieldWrittenByTheUserIsPutBack() throws {
+  @Test func aBoundFieldWrittenByTheUserIsRestored() throws {
     let file = try DetectionFile(Self.music, bindings: [Self.followsArtist])
     #expect(try file.changes("UPDATE Album SET artistName = 'Nobody' WHERE id = 1") == [])
     #expect(
@@ -296,7 +296,7 @@ extension DetectionMatrixTests {
 
   // Savepoints
 
-  @Test func savepointTakenBack() throws {
+  @Test func savepointRolledBack() throws {
     let file = try DetectionFile(Self.plain)
     #expect(
       try file.changes { tx in
@@ -324,7 +324,7 @@ extension DetectionMatrixTests {
       } == ["update t 1 (a: 1 → 6 user)"])
   }
 
-  @Test func savepointTakenBackLeavesNoOrigin() throws {
+  @Test func savepointRolledBackLeavesNoOrigin() throws {
     let file = try DetectionFile(
       Self.plain + """
         CREATE TABLE u(id INTEGER PRIMARY KEY);
@@ -344,7 +344,7 @@ extension DetectionMatrixTests {
       ])
   }
 
-  @Test func savepointTakenBackLeavesNoOriginOfADeletion() throws {
+  @Test func savepointRolledBackLeavesNoOriginOfADeletion() throws {
     let file = try DetectionFile(Self.family)
     #expect(
       try Set(
@@ -357,7 +357,7 @@ extension DetectionMatrixTests {
         }) == ["delete c 10 (10, 1, 'x') user"])
   }
 
-  @Test func savepointTakenBackRecreatesNothing() throws {
+  @Test func savepointRolledBackRecreatesNothing() throws {
     let file = try DetectionFile(Self.plain)
     #expect(
       try file.changes { tx in
@@ -370,7 +370,7 @@ extension DetectionMatrixTests {
       } == ["update t 1 (a: 1 → 5 user)"])
   }
 
-  @Test func deletionOutsideAndInsertionInsideASavepointTakenBack() throws {
+  @Test func deletionOutsideAndInsertionInsideASavepointRolledBack() throws {
     let file = try DetectionFile(Self.plain)
     #expect(
       try file.changes { tx in

@@ -345,7 +345,7 @@ extension DetectionMatrixTests {
     #expect(second?.code == .invalidValue)
   }
 
-  @Test func changeOfTheSchemaTellsNoRows() throws {
+  @Test func aChangeOfTheSchemaReportsNoRows() throws {
     let file = try DetectionFile(Self.plain)
     let result = try file.store.writeReturningChanges { tx in
       try tx.execute("UPDATE t SET a = 9")
@@ -359,7 +359,7 @@ extension DetectionMatrixTests {
       ])
   }
 
-  @Test func changeOfTheSchemaTakenBackTellsRows() throws {
+  @Test func aRolledBackChangeOfTheSchemaStillReportsRows() throws {
     let file = try DetectionFile(Self.plain)
     #expect(
       try file.changes { tx in

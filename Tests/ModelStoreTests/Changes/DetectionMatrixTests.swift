@@ -72,8 +72,8 @@ import Testing
       ])
   }
 
-  // SQLite compiles a DELETE of every row to a truncation unless somebody listens at that time.
-  @Test func deleteOfEveryRowByAStatementFromBeforeAnybodyListened() throws {
+  // SQLite compiles a DELETE of every row to a truncation unless a hook is installed at that time.
+  @Test func deleteOfEveryRowByAStatementPreparedBeforeAnyObserver() throws {
     let file = try DetectionFile(Self.plain)
     try file.store.write { tx in try tx.execute("DELETE FROM t") }
     #expect(
@@ -81,7 +81,7 @@ import Testing
     #expect(try file.changes("DELETE FROM t") == ["delete t 1 (1, 1, 1) user"])
   }
 
-  @Test func deleteOfEveryRowInATriggerFromBeforeAnybodyListened() throws {
+  @Test func deleteOfEveryRowInATriggerPreparedBeforeAnyObserver() throws {
     let file = try DetectionFile(
       Self.plain + """
         CREATE TABLE log(id INTEGER PRIMARY KEY, n);
@@ -186,14 +186,14 @@ import Testing
       ])
   }
 
-  @Test func insertOrIgnoreSkipsWhatConflicts() throws {
+  @Test func insertOrIgnoreSkipsConflictingRows() throws {
     let file = try DetectionFile(Self.unique)
     #expect(
       try file.changes("INSERT OR IGNORE INTO t VALUES (1, 99, 'q'), (4, 20, 'q'), (5, 50, 'q')")
         == ["insert t 5 (5, 50, 'q') user"])
   }
 
-  @Test func failKeepsTheRowsBefore() throws {
+  @Test func failKeepsTheEarlierRows() throws {
     let file = try DetectionFile(Self.unique)
     #expect(
       try file.changesAroundFailure(
@@ -201,7 +201,7 @@ import Testing
         == ["insert t 4 (4, 40, 'p') user"])
   }
 
-  @Test func updateOrFailKeepsTheRowsBefore() throws {
+  @Test func updateOrFailKeepsTheEarlierRows() throws {
     let file = try DetectionFile(Self.unique)
     #expect(
       try file.changesAroundFailure(of: "UPDATE OR FAIL t SET a = a + 10 WHERE id > 1 OR id = 1")
@@ -212,7 +212,7 @@ import Testing
         == ["update t 1 (a: 10 → 11 user)"])
   }
 
-  @Test func abortTakesTheWholeStatementBack() throws {
+  @Test func abortRollsTheWholeStatementBack() throws {
     let file = try DetectionFile(Self.unique)
     #expect(
       try file.changesAroundFailure(
@@ -223,7 +223,7 @@ import Testing
         ])
   }
 
-  @Test func abortOfAnUpdateTakesEveryRowBack() throws {
+  @Test func abortOfAnUpdateRollsEveryRowBack() throws {
     let file = try DetectionFile(Self.unique)
     #expect(
       try file.changesAroundFailure(

@@ -13,7 +13,7 @@ private enum ChinookFile {
   static var isPresent: Bool { FileManager.default.fileExists(atPath: source.path()) }
 }
 
-/// The store at work on a database that nobody here designed.
+/// The store at work on a database from outside this project.
 @Suite(
   .tags(.law),
   .enabled("needs shared/data/chinook.sqlite beside the project") { ChinookFile.isPresent })
@@ -73,7 +73,7 @@ struct ChinookTests {
       let ids = try database.rows("SELECT TrackId \(sql)")
       let list = kept.list.withLock { $0 }
       guard list.map({ [$0.values[0]] }) == ids, live.count == ids.count else {
-        Issue.record("seed \(seed): commit \(commits) is told wrong")
+        Issue.record("seed \(seed): commit \(commits) is reported incorrectly")
         return
       }
       if commits % 50 == 0 || count >= 10_000 {

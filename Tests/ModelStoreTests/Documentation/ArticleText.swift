@@ -46,7 +46,7 @@ struct ArticleText {
     lines.replaceSubrange(block.line..<(block.line + block.code.count), with: code)
   }
 
-  /// What stands in double backticks outside of code.
+  /// The text in double backticks outside of code.
   var symbolLinks: [(name: String, line: Int)] {
     var isCode = false
     return lines.enumerated().flatMap { index, line -> [(name: String, line: Int)] in
@@ -60,8 +60,7 @@ struct ArticleText {
     }
   }
 
-  /// What stands between `// snippet: NAME` and `// end` in a Swift file, by name, without its
-  /// margin.
+  /// The code between `// snippet: NAME` and `// end` in a Swift file, by name, without its margin.
   static func snippets(in lines: [String], of path: String) throws -> [String: [String]] {
     var snippets: [String: [String]] = [:]
     var open: (name: String, margin: Int, code: [String])?

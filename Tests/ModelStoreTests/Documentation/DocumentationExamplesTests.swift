@@ -4,7 +4,7 @@ import Testing
 
 /// The articles show code that runs, and name what exists.
 ///
-/// With `RECORD=1` in the environment the articles' code is written anew from the examples.
+/// With `RECORD=1` in the environment the articles' code is written again from the examples.
 @Suite(.tags(.unit)) struct DocumentationExamplesTests {
   private static let examples = "Tests/ModelStoreTests/Documentation/Examples/"
   private static let catalogue = "Sources/ModelStore/ModelStore.docc/"

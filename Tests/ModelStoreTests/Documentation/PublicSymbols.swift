@@ -105,7 +105,7 @@ extension PublicSymbols {
       }
     }
 
-    /// Whether `public` stands among the words before a declaration's keyword.
+    /// Whether `public` is among the words before a declaration's keyword.
     private func isPublic(at index: Int) -> Bool {
       let modifiers: Set = [
         "static", "final", "borrowing", "consuming", "mutating", "nonisolated", "indirect",

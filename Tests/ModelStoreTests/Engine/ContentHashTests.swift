@@ -109,7 +109,7 @@ import Testing
     }
   }
 
-  @Test func storageClassesAndBitsAreToldApart() throws {
+  @Test func storageClassesAndBitsAreDistinguished() throws {
     let values = [
       "NULL", "0", "0.0", "1", "1.0", "'1'", "x'31'", "''", "x''", "'a'", "'A'", "'a ' || char(0)",
       "9223372036854775807", "9223372036854775807.0", "9e999", "-9e999", "'é'", "'e\u{301}'",
@@ -130,7 +130,7 @@ import Testing
     #expect(Set(zeros + found).count == values.count + 1, "0.0 is among the values already")
   }
 
-  @Test func valuesDoNotRunIntoTheirNeighbours() throws {
+  @Test func valuesAreSeparatedFromTheirNeighbours() throws {
     let rows = ["'a', 'bc'", "'ab', 'c'", "'', 'abc'", "NULL, 'abc'", "'abc', NULL", "'abc', ''"]
     let found = try rows.map {
       try hash("CREATE TABLE T(k INTEGER PRIMARY KEY, v, w); INSERT INTO T VALUES (1, \($0))")
@@ -139,7 +139,7 @@ import Testing
   }
 
   @Test(arguments: 0..<4 as Range<UInt64>)
-  func anotherValueGivesAnotherHashAndTheOldOneTheOldHash(seed: UInt64) throws {
+  func theHashChangesWithAValueAndReturnsWithIt(seed: UInt64) throws {
     var random = SeededGenerator(seed: seed)
     let store = try adopted(
       "random.db",
@@ -171,7 +171,7 @@ import Testing
     }
   }
 
-  @Test func theOrderOfAListCountsAndItsLabelsDoNot() throws {
+  @Test func theHashOfAListDependsOnItsOrderAndNotOnItsLabels() throws {
     func world(_ edit: (borrowing ListEditor<Int64>) throws -> Void) throws -> ListWorld {
       let world = try ListWorld(songs: [1, 2, 3])
       try world.edit(edit)
@@ -204,7 +204,7 @@ import Testing
     #expect(try near.store.contentHash() != swapped.store.contentHash())
   }
 
-  @Test func aQueryIsHashedByWhatItSelectsNotByItsOrder() throws {
+  @Test func theHashOfAQueryDependsOnItsRowsAndNotOnTheirOrder() throws {
     let store = try music("query.store")
     try store.write { tx in for artist in Self.artists { try tx.insert(artist) } }
     #expect(
@@ -250,7 +250,7 @@ import Testing
     #expect(!plan.joined().contains("TEMP B-TREE FOR ORDER BY"), "\(plan)")
   }
 
-  @Test func theTextOfAHashReadsBack() throws {
+  @Test func aHashIsReadBackFromItsText() throws {
     let store = try music("text.store")
     let hash = try store.contentHash()
     #expect(ContentHash(hash.description) == hash)

@@ -67,7 +67,7 @@ import Testing
     #expect(error?.code == .configurationConflict)
   }
 
-  @Test func whatOpeningWritesResetsWhoObserves() throws {
+  @Test func writesOfOpeningResetTheObservers() throws {
     let directory = try TemporaryDirectory()
     let path = directory.file("a.store")
     let store = try Store(at: path, models: Artist.self)
@@ -120,7 +120,7 @@ import Testing
     }
   }
 
-  @Test func aCheckpointThatCannotLetTheLockGoStopsTheWriter() throws {
+  @Test func aCheckpointThatCannotReleaseItsLockStopsTheWriter() throws {
     let directory = try TemporaryDirectory()
     let store = try Store(at: directory.file("a.store"), models: Artist.self)
     try store.write { tx in try tx.insert(Artist(id: 1, name: "a")) }
@@ -131,7 +131,7 @@ import Testing
     #expect(later?.message.hasPrefix("Rolling a transaction back failed") == true)
   }
 
-  @Test func aReaderThatCannotEndItsTransactionSaysSoInWordsOfTheStore() throws {
+  @Test func aReaderThatCannotEndItsTransactionThrowsAStoreError() throws {
     let directory = try TemporaryDirectory()
     let store = try Store(at: directory.file("a.store"), models: Artist.self)
     let failed = SQLiteError(code: .ioFailure, message: "disk I/O error")
@@ -197,7 +197,7 @@ extension DeclaringTests {
     #expect(error?.code == .unsupportedSchema)
   }
 
-  @Test func textsOfOtherBytesAreWrittenToTheCatalog() throws {
+  @Test func textsThatDifferInBytesAreWrittenToTheCatalog() throws {
     let directory = try TemporaryDirectory()
     let path = directory.file("a.store")
     func note(_ message: String) -> ModelSchema {
@@ -213,7 +213,7 @@ extension DeclaringTests {
     #expect(found == [[.integer(1)]])
   }
 
-  @Test func tablesWhoseNamesDifferInBytesAreToldApart() throws {
+  @Test func tablesWhoseNamesDifferInBytesAreDistinguished() throws {
     let directory = try TemporaryDirectory()
     let path = directory.file("a.store")
     let store = try Store(at: path)
@@ -225,7 +225,7 @@ extension DeclaringTests {
     #expect(try Set(store.adoptableTables().map { $0.schema?.fields.count }) == [1, 2])
   }
 
-  @Test func aTableIsAdoptedByItsVeryName() throws {
+  @Test func aTableIsAdoptedByItsExactName() throws {
     let directory = try TemporaryDirectory()
     let composed = "caf\u{E9}"
     let decomposed = "cafe\u{301}"
@@ -315,7 +315,7 @@ extension DeclaringTests {
     try Self.declare([pair, good], in: store)
   }
 
-  @Test func anUndeclaredBindingThatCannotBeKeptGoes() throws {
+  @Test func anUndeclaredBindingThatNoLongerWorksIsDropped() throws {
     let directory = try TemporaryDirectory()
     let path = directory.file("a.store")
     let low = FieldSchema(name: "low", type: .text)

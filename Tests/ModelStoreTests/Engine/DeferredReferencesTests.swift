@@ -81,7 +81,7 @@ import Testing
     }
   }
 
-  @Test func aDeletionSaysWhichRecordsAreHeldAndByWhat() throws {
+  @Test func theErrorOfADeletionListsTheReferencingRecords() throws {
     try store.write { tx in
       for id in 1...4 { try insert("Person", ["id": Int64(id)], tx) }
       try insert("Person", ["id": 5, "boss": 4], tx)

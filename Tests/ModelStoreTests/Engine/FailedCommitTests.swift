@@ -4,7 +4,7 @@ import Testing
 
 @testable import ModelStore
 
-/// Commits that the file system fails: rolled back, or not known until the store is opened anew.
+/// Commits that fail in the file system: rolled back, or unknown until the store is opened again.
 @Suite(.tags(.unit)) struct FailedCommitTests {
   private struct Shop: Sendable {
     let directory: TemporaryDirectory

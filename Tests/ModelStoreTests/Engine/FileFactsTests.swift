@@ -4,7 +4,7 @@ import Testing
 
 @Suite(.tags(.unit)) struct FileFactsTests {
   /// Explaining the refusal reads what the file contains, in the middle of the transaction.
-  @Test func aRefusedChangeOfTheSchemaIsForgotten() throws {
+  @Test func aRolledBackChangeOfTheSchemaIsForgotten() throws {
     let directory = try TemporaryDirectory()
     let store = try Store(at: directory.file("music.store"), models: Artist.self)
     #expect(throws: StoreError.self) {
@@ -18,7 +18,7 @@ import Testing
     #expect(changes.map(\.new) == [[.integer(1), .text("a")]])
   }
 
-  /// With a rollback journal, the caller's own transaction may hold the lock that it would wait for.
+  /// With a rollback journal, the caller's own transaction may hold the lock that it waits for.
   @Test(arguments: [
     (StoreConfiguration.JournalMode.writeAheadLog, true), (.asFound, false),
   ])

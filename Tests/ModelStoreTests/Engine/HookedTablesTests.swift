@@ -4,7 +4,7 @@ import Testing
 
 /// Which rows of the preupdate hook are the file's own.
 @Suite(.tags(.unit)) struct HookedTablesTests {
-  @Test func aTemporaryTableOfTheSameNameIsNotTheFiles() throws {
+  @Test func aTemporaryTableIsNotConfusedWithATableOfTheFile() throws {
     let scratch = try ScratchDatabase(
       "CREATE TABLE main.Song (id); CREATE TEMP TABLE song (id); CREATE TABLE other (id)")
     let numbers = Recorder<Int?>()

@@ -3,7 +3,7 @@ import Testing
 
 @testable import ModelStore
 
-/// Who sees what and who waits for whom: nesting, snapshots, many tasks, cancellation.
+/// Isolation and waiting: nesting, snapshots, many tasks, cancellation.
 @Suite(.tags(.unit)) struct IsolationTests {
   private static func store(_ directory: TemporaryDirectory) throws -> Store {
     let store = try Store(at: directory.file("a.store"), models: Artist.self)
@@ -33,7 +33,7 @@ import Testing
     }
   }
 
-  @Test func readsInsideReadsTakeOtherConnectionsUntilNoneIsLeft() throws {
+  @Test func nestedReadsUseSeparateConnectionsUntilThePoolIsEmpty() throws {
     let directory = try TemporaryDirectory()
     let store = try Self.store(directory)
     func nest(_ depth: Int) throws -> Int {
@@ -123,7 +123,7 @@ import Testing
     subscription.cancel()
   }
 
-  @Test func cancellingATaskBetweenTwoStatementsKeepsNothing() async throws {
+  @Test func cancellingATaskBetweenTwoStatementsRollsBack() async throws {
     let directory = try TemporaryDirectory()
     let store = try Self.store(directory)
     let recorder = Recorder<String>()
@@ -195,7 +195,7 @@ import Testing
     #expect(try again.find(Artist.self, 1)?.name == "last")
   }
 
-  @Test func theLastWriteOfAClosedStoreIsFollowed() throws {
+  @Test func theLastWriteBeforeClosingIsDelivered() throws {
     let directory = try TemporaryDirectory()
     let errors = Recorder<StoreError>()
     let store = try Store(
@@ -210,7 +210,7 @@ import Testing
     #expect(errors.events == [])
   }
 
-  @Test func aClosedStoreRefuses() throws {
+  @Test func aClosedStoreRefusesCalls() throws {
     let directory = try TemporaryDirectory()
     let store = try Self.store(directory)
     store.close()

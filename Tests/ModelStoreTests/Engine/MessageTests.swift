@@ -43,7 +43,7 @@ import Testing
     store = try Store(at: directory.file("a.store"), models: Sample.self)
   }
 
-  @Test func nanNamesItsField() throws {
+  @Test func theErrorForNaNNamesItsField() throws {
     let refused = failure {
       try store.write { tx in _ = try tx.insert(Sample(id: 1, length: .nan)) }
     }
@@ -54,7 +54,7 @@ import Testing
     #expect(refused?.field == "length")
   }
 
-  @Test func aTextThatIsTooLongIsCalledThat() throws {
+  @Test func theErrorForATooLongTextSaysSo() throws {
     let code = ResultCode.tooBig.rawValue
     let error = try store.engine.connections.writer.sync { writer in
       SQLiteError(code: code, database: writer.connection.handle)
@@ -70,7 +70,7 @@ import Testing
     )
   }
 
-  @Test func anUndeclaredModelIsCalledThat() throws {
+  @Test func theErrorForAnUndeclaredModelSaysSo() throws {
     let expected =
       "unknownModel: Artist is not a model of this store; pass it to Store(at:models:)."
     let messages = [
@@ -82,13 +82,13 @@ import Testing
     #expect(messages.map { $0?.description } == Array(repeating: expected, count: 5))
   }
 
-  @Test func anEmptyPathIsCalledThat() {
+  @Test func theErrorForAnEmptyPathSaysSo() {
     #expect(
       failure { try Store(at: "") }?.description
         == "fileNotFound: The path of the store is empty. Specify a file.")
   }
 
-  @Test func twoBindingsOfOneFieldAreCalledThat() {
+  @Test func theErrorForTwoBindingsOfOneFieldSaysSo() {
     let refused = failure {
       try Store(
         at: directory.file("b.store"), models: Sample.self,
@@ -102,7 +102,7 @@ import Testing
     )
   }
 
-  @Test func aListSaysWhichEndIsMissing() throws {
+  @Test func theErrorOfAListNamesTheMissingRecord() throws {
     let world = try ListWorld()
     func refused(_ list: Int64, _ song: Int64) -> String? {
       failure {
@@ -132,7 +132,7 @@ import Testing
     subscription.cancel()
   }
 
-  @Test func onlyTheFieldsThatWereAskedForAreListed() throws {
+  @Test func onlyTheRequestedFieldsAreListed() throws {
     try store.write { tx in _ = try tx.insert(Sample(id: 1, length: 1)) }
     let seen = Recorder<[String]>()
     let subscription = try store.observe(Sample.self, of: 1, fields: [\Sample.note]) { change in
@@ -145,7 +145,7 @@ import Testing
     subscription.cancel()
   }
 
-  @Test func waitingUntilQuietCoversAnswers() throws {
+  @Test func waitingForDeliveryIncludesWritesOfCallbacks() throws {
     try store.write { tx in _ = try tx.insert(Sample(id: 1, length: 0)) }
     let seen = Recorder<Double>()
     let subscription = try store.observe(\Sample.length, of: 1) { [store] change in

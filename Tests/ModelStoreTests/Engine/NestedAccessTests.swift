@@ -5,7 +5,7 @@ import Testing
 
 /// Transactions begun, and stores closed, while others run.
 @Suite(.tags(.unit)) struct NestedAccessTests {
-  @Test func aWriteInsideTheOnlyReadCanReadLiveQueriesAnew() throws {
+  @Test func aWriteInsideTheOnlyReadCanRefetchLiveQueries() throws {
     let directory = try TemporaryDirectory()
     let path = directory.file("a.store")
     var configuration = StoreConfiguration()
@@ -86,7 +86,7 @@ extension NestedAccessTests {
     released.wait()
   }
 
-  @Test func whatABodyCapturedMayCloseTheStore() throws {
+  @Test func objectsCapturedByABodyMayCloseTheStore() throws {
     let directory = try TemporaryDirectory()
     let store = try Store(at: directory.file("a.store"), models: Artist.self)
     whenReleased(byTheWriterOf: store) { store.close() }
@@ -95,7 +95,7 @@ extension NestedAccessTests {
     #expect(try again.read { try $0.count(Artist.all) } == 0)
   }
 
-  @Test func whatABodyCapturedMayNotWriteButRead() throws {
+  @Test func objectsCapturedByABodyMayReadButNotWrite() throws {
     let directory = try TemporaryDirectory()
     let store = try Store(at: directory.file("a.store"), models: Artist.self)
     let refused = Recorder<StoreError.Code?>()
@@ -108,7 +108,7 @@ extension NestedAccessTests {
     #expect(try counted.events.map { try $0.get() } == [0])
   }
 
-  @Test func insideItsReadItMayCloseTheStoreAndNotWrite() throws {
+  @Test func aCallbackInsideAReadMayCloseTheStoreButNotWrite() throws {
     let directory = try TemporaryDirectory()
     let store = try Store(at: directory.file("a.store"), models: Artist.self)
     let refused = Recorder<StoreError.Code?>()

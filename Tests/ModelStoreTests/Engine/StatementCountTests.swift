@@ -4,7 +4,7 @@ import Testing
 
 /// What a transaction costs in statements compiled: a figure that no machine changes.
 @Suite(.tags(.unit)) struct StatementCountTests {
-  @Test func aWriteLikeTheOneBeforePreparesNothing() throws {
+  @Test func aRepeatedWritePreparesNoStatement() throws {
     let directory = try TemporaryDirectory()
     let store = try Store(at: directory.file("count.store"), models: Artist.self)
     func write(_ id: Int64) throws -> Int {
@@ -18,7 +18,7 @@ import Testing
     #expect(try (2...20).map { try write($0) } == Array(repeating: first, count: 19))
   }
 
-  @Test func aReadLikeTheOneBeforePreparesNothing() throws {
+  @Test func aRepeatedReadPreparesNoStatement() throws {
     let directory = try TemporaryDirectory()
     let store = try Store(at: directory.file("count.store"), models: Artist.self)
     func read() throws -> Int {

@@ -3,9 +3,9 @@ import Testing
 
 @testable import ModelStore
 
-/// Validators, previews and refusals: what stands between a body and its COMMIT.
+/// Validators, previews and refusals: what happens between a body and its COMMIT.
 @Suite(.tags(.unit)) struct WriteCycleTests {
-  /// A store of artists and albums, and what its observers were told.
+  /// A store of artists and albums, and what its observers received.
   struct Shop: Sendable {
     let directory: TemporaryDirectory
     let store: Store
@@ -36,7 +36,7 @@ import Testing
         "SELECT 'Artist', * , NULL, NULL FROM Artist UNION ALL SELECT 'Album', * FROM Album")
     }
 
-    /// What `body` is refused with, after checking that nothing of it was kept or told.
+    /// The error of `body`, after checking that nothing of it was kept or reported.
     func refusal(_ body: (borrowing WriteTransaction) throws -> Void) throws -> StoreError? {
       let before = try contents()
       let error = failure { try store.write(body) }
@@ -117,7 +117,7 @@ import Testing
     #expect(seen.events == ["update Album 2 (title: 'Blue' → 'Bought' user)"])
   }
 
-  @Test func whatAValidatorThrowsReachesTheCallerAsItIs() throws {
+  @Test func anErrorThrownByAValidatorReachesTheCallerUnchanged() throws {
     struct Broken: Error, Equatable {}
     let shop = try Shop([Validator("Album.broken", Album.self) { _, _ in throw Broken() }])
     let before = try shop.contents()
@@ -157,7 +157,7 @@ import Testing
     #expect(try shop.store.find(Artist.self, 1) == Artist(id: 1, name: "Miles"))
   }
 
-  @Test func aRuleOfTheFileRefusesAtOnceAndTheTransactionGoesOn() throws {
+  @Test func aRuleOfTheFileRefusesAtOnceAndTheTransactionContinues() throws {
     let shop = try Shop()
     try shop.store.write { tx in
       let error = failure { try tx.set(\Album.title, to: "", for: 1) }
@@ -169,7 +169,7 @@ import Testing
     #expect(shop.recorder.taken() == ["update Album 1 (title: 'So What' → 'Good' user)"])
   }
 
-  @Test func aPreviewLeavesNothingAndTellsWhatTheCommitWould() throws {
+  @Test func aPreviewLeavesNothingAndReportsWhatTheCommitWould() throws {
     let shop = try Shop([Self.noTheft])
     let before = try shop.contents()
     func work(_ tx: borrowing WriteTransaction) throws {

@@ -8,7 +8,8 @@ import Testing
       id INTEGER PRIMARY KEY, name TEXT UNIQUE COLLATE NOCASE, n INTEGER, note);
     """
 
-  /// What the plain shell does to (1, 'a', 10, NULL) and (2, 'b', 20, NULL), and what is entered.
+  /// Statements of the plain shell over (1, 'a', 10, NULL) and (2, 'b', 20, NULL), and their
+  /// entries.
   static let statements: [(sql: String, entries: [String])] = [
     ("INSERT INTO Item VALUES (3, 'c', 30, x'00')", ["insert Item 3 ('c', 30, x'00')"]),
     ("UPDATE Item SET n = 11 WHERE id = 1", ["update Item 1 (n: 10 → 11)"]),
@@ -80,13 +81,13 @@ import Testing
   ]
 
   @Test(arguments: statements.indices, ["OFF", "ON"])
-  func everyStatementOfAnyProgramIsEntered(_ index: Int, recursiveTriggers: String) throws {
+  func everyStatementOfAnyProgramIsRecorded(_ index: Int, recursiveTriggers: String) throws {
     let (sql, expected) = Self.statements[index]
     let world = try JournalWorld(
       Self.items + "INSERT INTO Item VALUES (1, 'a', 10, NULL), (2, 'b', 20, NULL);")
     try world.other.execute("PRAGMA recursive_triggers = \(recursiveTriggers)")
     let entries = try world.entries(of: sql)
-    // Where SQLite fires delete triggers itself, an eviction is entered at its own time.
+    // Where SQLite fires delete triggers itself, an eviction is recorded when it happens.
     if recursiveTriggers == "ON" {
       #expect(entries.sorted() == expected.sorted())
     } else {
@@ -147,14 +148,14 @@ import Testing
   ]
 
   @Test(arguments: evictions.indices)
-  func whatReplaceEvictsIsEnteredWhereverItRuns(_ index: Int) throws {
+  func recordsEvictedByReplaceAreRecordedWhereverItRuns(_ index: Int) throws {
     let (tables, sql, entries) = Self.evictions[index]
     let world = try JournalWorld(tables)
     try world.other.execute("PRAGMA foreign_keys = ON")
     #expect(try world.entries(of: sql) == entries)
   }
 
-  @Test func aTableWhoseEvictionsAreNotForeseenIsNotToldExactly() throws {
+  @Test func aTableWhoseEvictionsCannotBeForeseenIsReportedAsAGap() throws {
     let world = try JournalWorld(
       "CREATE TABLE Item (id INTEGER PRIMARY KEY, v); CREATE UNIQUE INDEX lowered ON Item (lower(v));"
     )
@@ -171,7 +172,7 @@ import Testing
     }
   }
 
-  @Test func whatTriggersOfLaterDoIsEnteredBehindWhatTheyAnswer() throws {
+  @Test func changesOfLaterTriggersAreRecordedAfterTheirCause() throws {
     let world = try JournalWorld(Self.items)
     try world.other.execute(
       """
@@ -186,7 +187,7 @@ import Testing
         == ["insert Item 1 ('a', 2, NULL)", "update Item 1 (n: 2 → 4)"])
   }
 
-  @Test func anEntryTakesAtMost32BytesBesideItsValues() throws {
+  @Test func anEntryTakesAtMost32BytesInAdditionToItsValues() throws {
     let world = try JournalWorld("CREATE TABLE Item (id INTEGER PRIMARY KEY, name, n);")
     let count = 10_000
     try world.other.execute(
@@ -243,7 +244,7 @@ import Testing
       ])
   }
 
-  @Test func onlyKeysAreEnteredWhereAsked() throws {
+  @Test func onlyKeysAreRecordedWhereRequested() throws {
     let world = try JournalWorld(Self.items, detail: .keys)
     #expect(
       try world.entries(
@@ -255,7 +256,7 @@ import Testing
     #expect(try world.store.changeJournal.details() == ["Item": .keys])
   }
 
-  @Test func turningItOffAndOnIsTold() throws {
+  @Test func turningTheJournalOffAndOnIsReported() throws {
     let world = try JournalWorld(Self.items)
     let position = try world.store.changeJournal.position()
     try world.store.changeJournal.disable()
@@ -270,7 +271,7 @@ import Testing
       ])
   }
 
-  @Test func triggersThatSomebodyDroppedAreMadeAnewByTheNextWrite() throws {
+  @Test func theNextWriteRecreatesDroppedTriggers() throws {
     let world = try JournalWorld(Self.items)
     let journal = world.store.changeJournal
     try world.other.execute(
@@ -317,10 +318,10 @@ import Testing
     #expect(world.errors.events.map(\.code) == [.journalGap, .journalGap])
   }
 
-  @Test func aTableThatLostAColumnIsLetAloneAndHindersNobody() throws {
+  @Test func aTableThatLostAColumnStaysUnchangedAndBlocksNoOther() throws {
     let world = try ForeignWorld()
     let journal = world.store.changeJournal
-    // Somebody makes Album anew in another form, and drops a trigger of another model.
+    // Another program recreates Album in another form, and drops a trigger of another model.
     try world.other.execute(
       """
       PRAGMA foreign_keys = OFF;
@@ -339,7 +340,7 @@ import Testing
     #expect(world.errors.events.map(\.code) == [.journalGap, .journalGap])
   }
 
-  @Test func whatTheStoreItselfAddsToATableIsForeseenFromThenOn() throws {
+  @Test func indexesThatTheStoreAddsAreConsideredFromThenOn() throws {
     let world = try JournalWorld(Self.items)
     try world.other.execute("INSERT INTO Item VALUES (1, 'a', 1, 10), (2, 'b', 2, 20)")
     for column in ["n", "note"] {
@@ -356,7 +357,7 @@ import Testing
       ])
   }
 
-  @Test func whatIsMadeAnewInOneTransactionMissesNothing() throws {
+  @Test func triggersRecreatedInOneTransactionMissNothing() throws {
     let world = try ForeignWorld()
     let journal = world.store.changeJournal
     let start = try journal.position()
@@ -376,7 +377,7 @@ import Testing
     #expect(try journal.transactions(after: end).flatMap(\.gaps) == ["Artist"])
   }
 
-  @Test func whatANewerTriggerDidBeforeTheyWereMadeAnewIsAGap() throws {
+  @Test func changesOfANewerTriggerBeforeTheRecreationAreAGap() throws {
     let world = try JournalWorld(Self.items + "INSERT INTO Item VALUES (1, 'a', 1, NULL);")
     func entries(_ statements: String...) throws -> [String] {
       let position = try world.store.changeJournal.position()

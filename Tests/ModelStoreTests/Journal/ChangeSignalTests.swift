@@ -7,7 +7,7 @@ import Testing
 
 /// Listening for other processes by itself, beneath the store.
 @Suite(.tags(.process)) struct ChangeSignalTests {
-  /// A connection that hears what others commit to a file.
+  /// A connection that detects what others commit to a file.
   private final class Listener: Sendable {
     let queue = DispatchQueue(label: "listener")
     let signal: ChangeSignal
@@ -51,7 +51,7 @@ import Testing
 
   @Test(
     SQLiteShell.isNeeded, .timeLimit(.minutes(30)), arguments: [ChangeSignal.Means.best, .polling])
-  func everyCommitOfAnotherProcessIsHeard(by means: ChangeSignal.Means) throws {
+  func everyCommitOfAnotherProcessIsDetected(by means: ChangeSignal.Means) throws {
     let directory = try TemporaryDirectory()
     let path = try Self.file(directory)
     let listener = try Listener(path, means: means)
@@ -62,7 +62,7 @@ import Testing
       try shell.run("INSERT INTO t VALUES (\(number))")
       try listener.heard.next()
     }
-    // The log begins anew in the same file, then in one that was made empty.
+    // The log starts again in the same file, then in a truncated one.
     try shell.run("PRAGMA wal_checkpoint(RESTART); INSERT INTO t VALUES (1)")
     try listener.heard.next()
     try shell.run("PRAGMA wal_checkpoint(TRUNCATE); INSERT INTO t VALUES (1)")
@@ -71,7 +71,7 @@ import Testing
     listener.signal.end()
   }
 
-  @Test(.timeLimit(.minutes(30))) func itListensOnlyWhileItIsWanted() throws {
+  @Test(.timeLimit(.minutes(30))) func theSignalListensOnlyWhileItIsObserved() throws {
     let directory = try TemporaryDirectory()
     let listener = try Listener(try Self.file(directory), means: .best)
     #expect(watchCount(of: directory.path) == 0)
@@ -93,7 +93,7 @@ import Testing
     #expect(watchCount(of: directory.path) == 0)
   }
 
-  @Test(.timeLimit(.minutes(30))) func whatItCallsIsLetGoWhenItStops() throws {
+  @Test(.timeLimit(.minutes(30))) func theCallbackIsReleasedWhenTheSignalStops() throws {
     final class Kept: Sendable {}
     let directory = try TemporaryDirectory()
     let listener = try Listener(try Self.file(directory), means: .best)
@@ -108,7 +108,7 @@ import Testing
     while kept != nil { sched_yield() }
   }
 
-  @Test(.timeLimit(.minutes(30))) func aFailureIsToldOnceUntilALookSucceeds() throws {
+  @Test(.timeLimit(.minutes(30))) func aFailureIsReportedOnceUntilAPollSucceeds() throws {
     struct Failure: Error {}
     let directory = try TemporaryDirectory()
     let listener = try Listener(try Self.file(directory), means: .polling)

@@ -42,11 +42,11 @@ import Testing
     #expect(findings.contains { $0.hasPrefix("missed by plain") }, "\(findings)")
   }
 
-  @Test func aChangeThatIsToldBeforeItsCommitIsFound() async throws {
+  @Test func aChangeThatIsReportedBeforeItsCommitIsFound() async throws {
     let world = try KillWorld()
     await world.write(round: 0, killedAfter: 30_000)
     #expect(try world.findings() == [])
-    await world.tellTooEarly()
+    await world.acknowledgeTooEarly()
     let findings = try world.findings()
     #expect(findings.contains { $0.hasPrefix("lost") }, "\(findings)")
     #expect(findings.contains { $0.hasPrefix("never committed") }, "\(findings)")
@@ -57,7 +57,7 @@ import Testing
 private struct KillWorld: Sendable {
   let directory: TemporaryDirectory
   let path: String
-  /// What the writer was told is committed, one id in each line.
+  /// The commits acknowledged to the writer, one id in each line.
   let acknowledged: String
   /// What the plain consumer has worked in, one position in each line.
   let worked: String
@@ -83,7 +83,7 @@ private struct KillWorld: Sendable {
     return try Store(at: path, models: Artist.self, configuration: configuration)
   }
 
-  /// Ends this process as a power cut would, after so many microseconds.
+  /// Ends this process as a power cut would, after `microseconds`.
   static func die(after microseconds: Int) {
     DispatchQueue.global().asyncAfter(deadline: .now() + .microseconds(microseconds)) {
       kill(getpid(), SIGKILL)
@@ -166,9 +166,9 @@ private struct KillWorld: Sendable {
     }
   }
 
-  /// The planted bug: what it writes is told, to its caller and to a consumer, and it dies before
-  /// the commit.
-  func tellTooEarly() async {
+  /// The planted bug: the write is acknowledged to its caller and reported to a consumer, and the
+  /// process dies before the commit.
+  func acknowledgeTooEarly() async {
     await #expect(processExitsWith: .signal(SIGKILL)) {
       [
         path = path as String, acknowledged = acknowledged as String, worked = worked as String
@@ -233,7 +233,7 @@ private struct KillWorld: Sendable {
     }
   }
 
-  /// Lets both consumers come to the end.
+  /// Lets both consumers reach the end.
   func drain() throws -> (changes: Int, repeated: Int, missing: Int) {
     let store = try Self.open(path)
     defer { store.close() }

@@ -5,8 +5,9 @@ import Testing
 
 /// Consumers that are put behind what does not concern them.
 @Suite(.tags(.law)) struct ConsumerPassingTests {
-  /// Whom the writer may wait for are those who read, and who work on the system's queues.
-  @Test(.timeLimit(.minutes(30))) func whoWaitsToBePutForwardIsInNobodysWay() async throws {
+  /// The writer may wait only for readers, and for work on the system's queues.
+  @Test(.timeLimit(.minutes(30))) func consumersThatWaitToBeAdvancedBlockNoOtherWork() async throws
+  {
     let directory = try TemporaryDirectory()
     let path = directory.file("journal.store")
     try PlainDatabase(path).execute(ConsumerTests.tables)

@@ -2,7 +2,7 @@ import Testing
 
 @testable import ModelStore
 
-/// Durable readers: what they are given, where they go on, and what acknowledging does.
+/// Durable readers: what they receive, where they continue, and what acknowledging does.
 @Suite(.tags(.unit)) struct ConsumerTests {
   static let tables = """
     CREATE TABLE Item (id INTEGER PRIMARY KEY, n);
@@ -10,7 +10,7 @@ import Testing
     INSERT INTO Sum VALUES (1, 0);
     """
 
-  /// A store whose items are entered, and whose sums are not.
+  /// A store that records changes of items, and not of sums.
   private static func world() throws -> JournalWorld {
     let world = try JournalWorld(tables, detail: nil)
     try world.store.changeJournal.enable(for: ["Item"])
@@ -27,7 +27,7 @@ import Testing
     batch?.changes.map { $0.key[0] } ?? []
   }
 
-  @Test func aNewConsumerBeginsAtTheEndAndGoesOnWhereItAcknowledged() throws {
+  @Test func aNewConsumerStartsAtTheEndAndContinuesAfterItsAcknowledgement() throws {
     let world = try Self.world()
     try Self.insert(1...2, in: world.store)
     let consumer = try world.store.consumer("index")
@@ -67,7 +67,7 @@ import Testing
   }
 
   /// Positions with holes, as trimming by hand and rolled back transactions leave them.
-  @Test func aPartOfABatchIsAcknowledged() throws {
+  @Test func partOfABatchCanBeAcknowledged() throws {
     let world = try Self.world()
     let consumer = try world.store.consumer("index")
     for ids in [1...2, 3...30, 31...33, 34...35] { try Self.insert(ids, in: world.store) }
@@ -102,7 +102,7 @@ import Testing
   }
 
   /// Its own acknowledgement is a commit too, of which the journal holds nothing but that it was.
-  @Test func whoAcknowledgesInItsOwnWorkHasCaughtUp() throws {
+  @Test func aConsumerThatAcknowledgesInItsOwnTransactionHasCaughtUp() throws {
     let world = try Self.world()
     let consumer = try world.store.consumer("index")
     try Self.insert(1...3, in: world.store)
@@ -120,7 +120,7 @@ import Testing
     #expect(try consumer.lag > 0)
   }
 
-  @Test func whatDoesNotConcernItIsPutBehindIt() throws {
+  @Test func aConsumerAdvancesPastUnrelatedChanges() throws {
     let world = try Self.world()
     let consumer = try world.store.consumer("index")
     let start = try consumer.status().position
@@ -130,7 +130,7 @@ import Testing
       for _ in 0..<count { try world.store.write { tx in try tx.execute("UPDATE Sum SET id = 1") } }
     }
     #expect(try consumer.status().position == start)
-    // Nothing that must be done, so nobody waits for another program's write.
+    // Nothing has to be written, so this does not wait for another program's write.
     try world.other.execute("BEGIN IMMEDIATE")
     #expect(try consumer.next() == nil)
     #expect(try consumer.status().position == start)
@@ -143,13 +143,13 @@ import Testing
     #expect(Self.keys(try consumer.next()) == [.integer(1)])
   }
 
-  @Test func whoIsPutBehindWhatDoesNotConcernItKeepsItsBatch() throws {
+  @Test func aConsumerThatIsAdvancedPastUnrelatedChangesKeepsItsBatch() throws {
     let world = try Self.world()
     let consumer = try world.store.consumer("index")
     for _ in 0..<3 { try world.store.write { tx in try tx.execute("UPDATE Sum SET id = 1") } }
     try Self.insert(1...2, in: world.store)
     let batch = try #require(try consumer.next())
-    /// What another process does that looked at an earlier time.
+    /// The action of another process that read the cursor at an earlier time.
     func pass(_ count: Int64) throws -> Bool {
       try world.store.engine.maintenance.transaction { connection in
         let consumers = JournalConsumers(connection: connection)
@@ -162,14 +162,14 @@ import Testing
     #expect(try pass(2))
     try world.store.write { tx in try tx.acknowledge(batch) }
     #expect(try consumer.next() == nil)
-    // Where it has gone into what the batch tells, somebody worked in that.
+    // A cursor inside the batch means that another process worked on the same changes.
     try Self.insert(3...4, in: world.store)
     let next = try #require(try consumer.next())
     #expect(try pass(1))
     #expect(failure { try world.store.write { tx in try tx.acknowledge(next) } }?.code == .conflict)
   }
 
-  @Test func aJournalThatSomebodyEmptiedIsToldToWhoWasBeyondIt() throws {
+  @Test func anEmptiedJournalIsAGapForAConsumerBeyondItsEnd() throws {
     let world = try Self.world()
     let consumer = try world.store.consumer("index")
     try Self.insert(1...5, in: world.store)
@@ -190,7 +190,8 @@ import Testing
     let next = try #require(try consumer.next())
     #expect(next.reset == nil)
     #expect(Self.keys(next) == [.integer(6)])
-    // With nothing there it is told, too, and can be acknowledged with the work that it asks for.
+    // An empty journal reports the gap too, and the gap is acknowledged with the work that it
+    // requires.
     try world.other.execute("DELETE FROM _ms_journal")
     #expect(try consumer.lag == 0)
     let empty = try #require(try consumer.next())
@@ -201,7 +202,7 @@ import Testing
     #expect(try consumer.status().position == .start)
   }
 
-  @Test func acknowledgingOnlyGoesForward() throws {
+  @Test func acknowledgementsOnlyMoveForward() throws {
     let world = try Self.world()
     let consumer = try world.store.consumer("index")
     try Self.insert(1...1, in: world.store)
@@ -250,7 +251,7 @@ import Testing
     // Once more, as another process with the same batch would.
     #expect(failure { try store.write { tx in try add(batch, tx) } }?.code == .conflict)
     #expect(try total() == [[.integer(6)]])
-    // Its own transaction entered nothing that it would be told of.
+    // Its own transaction recorded nothing that concerns this consumer.
     #expect(try consumer.next() == nil)
     let other = try Self.world()
     #expect(failure { try other.store.write { tx in try tx.acknowledge(batch) } }?.code == .misuse)
@@ -268,7 +269,7 @@ import Testing
     #expect(try consumer.status().position == position)
   }
 
-  @Test func whatATrimmedConsumerMissedIsTold() throws {
+  @Test func aGapReportsWhatATrimmedConsumerMissed() throws {
     let world = try Self.world()
     let consumer = try world.store.consumer("index")
     for id in 1...5 { try Self.insert(id...id, in: world.store) }
@@ -282,7 +283,7 @@ import Testing
     #expect(try consumer.next()?.reset == nil)
   }
 
-  @Test func aJournalThatWasOffIsTold() throws {
+  @Test func aJournalThatWasOffIsReportedAsAGap() throws {
     let world = try Self.world()
     let consumer = try world.store.consumer("index")
     try world.store.changeJournal.disable()
@@ -366,7 +367,7 @@ import Testing
     return (task, stream)
   }
 
-  @Test(.timeLimit(.minutes(30))) func ownAndForeignCommitsWakeIt() async throws {
+  @Test(.timeLimit(.minutes(30))) func ownAndForeignCommitsWakeAConsumer() async throws {
     let world = try Self.world()
     let consumer = try await world.store.consumer("index")
     let (task, stream) = Self.follow(consumer)
@@ -407,8 +408,7 @@ import Testing
     #expect(try await growth.next()?.rawValue == nil)
   }
 
-  @Test(.timeLimit(.minutes(30))) func damagedTriggersAreToldToThoseWhoWaitForGrowth() async throws
-  {
+  @Test(.timeLimit(.minutes(30))) func damagedTriggersAreReportedToWaitingConsumers() async throws {
     let world = try Self.world()
     let journal = world.store.changeJournal
     let start = try await journal.position()
@@ -441,7 +441,7 @@ import Testing
     for round in 0..<2000 {
       await Self.waitOnce(listeners, round)
       #expect(listeners.waitingCount == 0)
-      // A task's closure is let go a little after the task has ended.
+      // A task's closure is released a little after the task has ended.
       while !listeners.isEmpty { await Task.yield() }
     }
     #expect(audience.events.count == 4000)
@@ -457,7 +457,7 @@ import Testing
     await task.value
   }
 
-  @Test(.timeLimit(.minutes(30))) func whoComesAfterTheEndDoesNotWait() async throws {
+  @Test(.timeLimit(.minutes(30))) func waitingAfterTheEndReturnsAtOnce() async throws {
     let listeners = JournalListeners()
     let listener = JournalListeners.Listener(listeners)
     let count = listener.ringCount
@@ -468,7 +468,7 @@ import Testing
     #expect(listener.hasEnded)
   }
 
-  @Test(.timeLimit(.minutes(30))) func aDroppedConsumerIsToldWhileItWaits() async throws {
+  @Test(.timeLimit(.minutes(30))) func aConsumerDroppedWhileItWaitsIsNotified() async throws {
     let world = try Self.world()
     let (task, _) = await Self.follow(try world.store.consumer("index"))
     while world.store.engine.journalListeners.waitingCount < 1 { await Task.yield() }

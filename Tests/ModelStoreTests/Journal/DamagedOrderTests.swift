@@ -61,7 +61,7 @@ import Testing
     return Data(bytes)
   }
 
-  /// What a reading comes to: the code of its error, or "ok".
+  /// The result of a read: the code of its error, or "ok".
   private static func outcome(_ reading: () throws -> Void) throws -> String {
     do {
       try reading()
@@ -81,7 +81,7 @@ import Testing
       (Int64(-1), ["corrupt", "corrupt", "corrupt", "corrupt", "corrupt"]),
       (Int64.max, ["journalGap", "journalGap", "ok", "corrupt", "journalGap"]),
     ])
-  func everyReaderEnds(position: Int64, outcomes: [String]) throws {
+  func everyReaderOfADamagedJournalTerminates(position: Int64, outcomes: [String]) throws {
     let (directory, _) = try Self.damaged([position])
     let store = try Store(at: directory.file("damaged.store"), models: Artist.self)
     let journal = store.changeJournal
@@ -94,7 +94,7 @@ import Testing
     #expect(try readings.map { try Self.outcome($0) } == outcomes)
   }
 
-  /// The bounds are those of a journal in order.
+  /// The bounds equal the bounds of a journal in order.
   @Test(
     arguments: [
       [Int64(1 << 60) + 5, Int64(1 << 60) + 3], [Int64(-1), Int64(1 << 60)],

@@ -2,10 +2,10 @@ import Testing
 
 @testable import ModelStore
 
-/// What the triggers of the journal look for before a write, in tables that others designed.
+/// What the triggers of the journal search before a write, in tables of other programs.
 @Suite(.tags(.unit)) struct EvictionTests {
   /// In an index and after DEFAULT, SQLite takes names for texts; in triggers the store does not.
-  @Test func textsThatAreWrittenAsNamesHinderNobody() throws {
+  @Test func stringLiteralsInDoubleQuotesDoNotBreakTheTriggers() throws {
     let world = try JournalWorld(
       """
       CREATE TABLE Item (
@@ -37,7 +37,7 @@ import Testing
   }
 
   /// A default is put in the place of NULL by REPLACE only, but a trigger is compiled as a whole.
-  @Test func aDefaultThatCallsAProgramsFunctionHindersNoOtherProgram() throws {
+  @Test func aDefaultThatCallsAProgramsFunctionBlocksNoOtherProgram() throws {
     let world = try JournalWorld(
       """
       CREATE TABLE Item (
@@ -57,16 +57,16 @@ import Testing
           "insert Item 1 ('a', 1)", "insert Item 2 ('b', 2)",
           "update Item 1 (code: 'a' → 'c', n: 1 → 3)",
         ])
-    func isToldExactly(_ table: String) throws -> Bool {
+    func isReportedExactly(_ table: String) throws -> Bool {
       try world.store.engine.connections.readers.sync { connection in
         try #require(Catalog(reading: connection).table(named: table)).evictsUnforeseen == false
       }
     }
-    #expect(try !isToldExactly("Item"))
-    #expect(try isToldExactly("Known"))
+    #expect(try !isReportedExactly("Item"))
+    #expect(try isReportedExactly("Known"))
   }
 
-  @Test func whatNoUniqueIndexAsksForIsChangedWithoutASearch() throws {
+  @Test func changesOutsideUniqueIndexesRunWithoutASearch() throws {
     let world = try JournalWorld(
       """
       CREATE TABLE Item (id INTEGER PRIMARY KEY, owner INTEGER, isCurrent INTEGER, note);
@@ -92,7 +92,7 @@ import Testing
   /// SQLite computes a generated column of NEW from what the statement sets and BEFORE triggers
   /// name.
   @Test(arguments: ["", "STORED"])
-  func whatAnUpdateEvictsByAGeneratedColumnIsEntered(kind: String) throws {
+  func recordsEvictedThroughAGeneratedColumnAreRecorded(kind: String) throws {
     let world = try JournalWorld(
       """
       CREATE TABLE Item (
@@ -119,7 +119,7 @@ import Testing
       "REPLACE INTO Item (id, a) VALUES (2, NULL)"
     ),
   ])
-  func whatIsComputedTooLateIsNotToldExactly(columns: String, sql: String) throws {
+  func evictionsThatAreComputedTooLateAreReportedAsAGap(columns: String, sql: String) throws {
     let world = try JournalWorld(
       "CREATE TABLE Item (\(columns)); INSERT INTO Item (id, a) VALUES (1, 'x')")
     let items = StoreQuery<DynamicRecord>(try world.store.schema.model(named: "Item"))
@@ -131,7 +131,7 @@ import Testing
     #expect(failure { try world.store.fetch(items, at: start) }?.code == .journalGap)
   }
 
-  @Test func notesOfOtherTablesPushOutNone() throws {
+  @Test func notesOfOtherTablesDoNotDisplaceAny() throws {
     let world = try JournalWorld(
       """
       CREATE TABLE Item (id INTEGER PRIMARY KEY ON CONFLICT REPLACE, n);

@@ -4,9 +4,9 @@ import Testing
 
 @testable import ModelStore
 
-/// With a journal, what another program commits is told like a commit of the store's own.
+/// With a journal, a commit of another program is reported like one of the store's own.
 @Suite(.tags(.law)) struct ForeignEventTests {
-  @Test func everyObserverIsToldExactlyWhatAnotherProgramDid() throws {
+  @Test func everyObserverReceivesExactlyWhatAnotherProgramChanged() throws {
     let world = try ForeignWorld()
     let told = Recorder<String>()
     let field = try world.store.observe(.field(\Album.title, of: 1)) { change in
@@ -63,7 +63,7 @@ import Testing
   }
 
   @Test(arguments: [JournalDetail.keys, nil])
-  func aModelWithoutImagesIsTheOnlyOneThatIsReset(detail: JournalDetail?) throws {
+  func onlyAModelWithoutRowImagesIsReset(detail: JournalDetail?) throws {
     let world = try ForeignWorld()
     if let detail {
       try world.store.changeJournal.enable(detail, for: ["Album"])
@@ -81,7 +81,7 @@ import Testing
       "BEGIN; UPDATE Album SET title = 'x'; UPDATE Artist SET name = 'y'; COMMIT")
     #expect(told.taken().sorted() == ["album none → x true", "artist Miles → y false"])
     try world.foreign("UPDATE Artist SET name = 'z'")
-    // Keys alone tell that nothing happened, too.
+    // Keys alone are enough to see that nothing changed.
     let other = detail == nil ? ["album none → x true"] : []
     #expect(told.taken().sorted() == other + ["artist y → z false"])
     album.cancel()
@@ -94,7 +94,7 @@ import Testing
   }
 
   @Test(arguments: 1...4 as ClosedRange<UInt64>)
-  func ownAndForeignCommitsMixAndEachIsToldOnce(seed: UInt64) throws {
+  func mixedOwnAndForeignCommitsAreEachReportedOnce(seed: UInt64) throws {
     print("seed \(seed)")
     let world = try JournalWorld(LiveQueryTests.setup)
     try world.other.execute("PRAGMA foreign_keys = ON")
@@ -110,7 +110,7 @@ import Testing
         case true: try world.other.execute(random.foreignStatements())
         case false: try LiveQueryTests.commit(&random, to: world.store)
         }
-        // Who reads after a foreign commit that was not told yet has it told first.
+        // Reading after a foreign commit that was not reported yet reports that commit first.
         if random.chance(1, of: 6) {
           let place = random.place(of: watches)
           watches[place] = try FollowedQuery(place, schema, world)
@@ -132,7 +132,7 @@ import Testing
     #expect(world.errors.events == [])
   }
 
-  @Test func aSchemaThatAnotherProgramChangesIsOneResetForWhoOnlyObserves() throws {
+  @Test func aForeignChangeOfTheSchemaIsOneResetForAStoreThatOnlyObserves() throws {
     let world = try ForeignWorld()
     let told = Recorder<String>()
     let field = try world.store.observe(.field(\Album.title, of: 1)) { change in
@@ -146,7 +146,7 @@ import Testing
   }
 
   /// The next write reads it again, so that no write works with models of another schema.
-  @Test func aSchemaThatCannotBeReadEndsEveryWriteUntilItCan() throws {
+  @Test func everyWriteFailsWhileTheSchemaCannotBeRead() throws {
     let world = try ForeignWorld()
     func retitle(_ title: String) throws {
       try world.store.write { tx in try tx.set(\Album.title, to: title, for: 1) }
@@ -167,8 +167,8 @@ import Testing
     if case .text(let text) = value { text } else { "" }
   }
 
-  /// A journal lacks what happened before it began, also in the transaction that made it. Who
-  /// writes before the store has looked must not believe that the journal is complete.
+  /// A journal lacks the changes from before it began, also in the transaction that created it. A
+  /// writer that comes before the next poll must not assume that the journal is complete.
   @Test func aJournalThatBeganInAForeignTransactionIsAReset() throws {
     let world = try ForeignWorld(detail: nil)
     let twin = try ForeignWorld()
@@ -200,7 +200,7 @@ import Testing
     field.cancel()
   }
 
-  @Test func aJournalThatSomebodyEmptiedIsAReset() throws {
+  @Test func anEmptiedJournalResetsObservers() throws {
     let world = try ForeignWorld()
     let told = Recorder<String>()
     let field = try world.store.observe(.field(\Album.title, of: 1)) { change in
@@ -224,7 +224,7 @@ import Testing
     field.cancel()
   }
 
-  @Test func aTextThatIsNoUTF8ResetsItsModelOnly() throws {
+  @Test func invalidUTF8ResetsOnlyItsModel() throws {
     let world = try ForeignWorld()
     let told = Recorder<String>()
     let album = try world.store.observe(.field(\Album.title, of: 1)) { change in
@@ -244,14 +244,14 @@ import Testing
   }
 }
 
-/// A live query, and its result as somebody keeps it who only applies what is told.
+/// A live query, and a copy of its result that is kept only by applying its events.
 private final class FollowedQuery {
   private let watch: LiveQueryTests.Watch
   private var list: [DynamicRecord]
 
   init(_ number: Int, _ schema: ModelSchema, _ world: JournalWorld) throws {
     watch = try LiveQueryTests.Watch(world.store, schema, number)
-    // Nobody else writes meanwhile, so this is what the query began with.
+    // No other program writes meanwhile, so this is the first result of the query.
     list = try world.other.rows(watch.sql).map { DynamicRecord(schema: schema, values: $0) }
   }
 
@@ -271,7 +271,7 @@ private final class FollowedQuery {
     let fresh = try world.other.rows(watch.sql)
     var isTrue = list.map(\.values) == fresh
     if resetCount > 0 {
-      // Rows of both results may differ in what was not told.
+      // Rows of both results may differ in values that were not reported.
       isTrue = list.map(\.key) == fresh.map { [$0[0]] }
       list = fresh.map { DynamicRecord(schema: watch.oracle.schema, values: $0) }
     }

@@ -2,9 +2,9 @@ import Testing
 
 @testable import ModelStore
 
-/// What is entered of tables as no store makes them.
+/// What the journal records for tables that a store would not create.
 @Suite(.tags(.unit)) struct ForeignTableTests {
-  @Test func whatAStrictTableKeepsAsItIsIsToldApart() throws {
+  @Test func valuesThatAStrictTableKeepsUnconvertedAreDistinguished() throws {
     let world = try JournalWorld(
       "CREATE TABLE Item (id ANY PRIMARY KEY NOT NULL, v ANY) STRICT")
     #expect(
@@ -17,7 +17,7 @@ import Testing
     #expect(try world.replayed("Item") == world.stored("Item"))
   }
 
-  @Test func aTableThatWasMadeAnewWithoutItsKeyIsEnteredAllTheSame() throws {
+  @Test func aTableRecreatedWithoutItsKeyIsStillRecorded() throws {
     let world = try JournalWorld("CREATE TABLE Item (id INTEGER PRIMARY KEY, v)")
     try world.other.execute(
       """

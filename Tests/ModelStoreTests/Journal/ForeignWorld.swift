@@ -34,7 +34,7 @@ final class ForeignWorld {
     }
   }
 
-  /// Runs `statements` as the other program, has the store look, and waits for what it tells.
+  /// Runs `statements` as the other program, makes the store poll, and waits for the delivery.
   func foreign(_ statements: String) throws {
     try other.execute(statements)
     try store.refresh()

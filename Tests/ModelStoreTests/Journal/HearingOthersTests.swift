@@ -17,7 +17,7 @@ import Testing
     store.engine.foreignSync.signal.lookCount.load(ordering: .relaxed)
   }
 
-  @Test(SQLiteShell.isNeeded) func aFieldAndARecordAreToldTheValuesOfNow() throws {
+  @Test(SQLiteShell.isNeeded) func aFieldAndARecordReceiveTheCurrentValues() throws {
     let (shop, shell) = try Self.shop()
     let titles = AwaitedEvents<String>()
     let albums = AwaitedEvents<Album?>()
@@ -92,7 +92,7 @@ import Testing
       }
     }
     subscriptions.forEach { $0.cancel() }
-    // A window may say that a row was gone before it could be read, and is read anew.
+    // A window may report that a row was gone before it could be read; then it reads again.
     #expect(shop.failures.events.allSatisfy { "\($0)".contains("database") })
   }
 
@@ -104,7 +104,7 @@ import Testing
       results.add(changes.new.compactMap { if case .integer(let id) = $0[0] { id } else { nil } })
     }
     var random = SeededGenerator(seed: 2_026)
-    // Each burst ends alone, so that what is heard of it is its last commit.
+    // Each burst ends alone, so its last commit is the one detected.
     for burst in 1...20 {
       for number in 0..<9 {
         let id = Int.random(in: 1...40, using: &random)
@@ -124,7 +124,7 @@ import Testing
     #expect(shop.failures.events == [])
   }
 
-  @Test(SQLiteShell.isNeeded) func ownCommitsAndOthersInTurnAreAllHeard() throws {
+  @Test(SQLiteShell.isNeeded) func alternatingOwnAndForeignCommitsAreAllReported() throws {
     let (shop, shell) = try Self.shop()
     let titles = AwaitedEvents<String>()
     let subscription = try shop.store.observe(\Album.title, of: 1) { titles.add($0.new ?? "") }
@@ -136,7 +136,7 @@ import Testing
     subscription.cancel()
   }
 
-  @Test(SQLiteShell.isNeeded) func nothingHereWaitsForATransactionElsewhere() throws {
+  @Test(SQLiteShell.isNeeded) func noCallWaitsForATransactionOfAnotherProcess() throws {
     let (shop, shell) = try Self.shop({ $0.busyTimeout = .seconds(600) })
     let titles = AwaitedEvents<String>()
     let subscription = try shop.store.observe(\Album.title, of: 1) { titles.add($0.new ?? "") }
@@ -154,7 +154,7 @@ import Testing
     subscription.cancel()
   }
 
-  @Test func itListensFromTheFirstObserverToTheLast() throws {
+  @Test func theStoreListensFromTheFirstObserverToTheLast() throws {
     let shop = try MusicShop()
     let directory = shop.directory.path
     #expect(watchCount(of: directory) == 0)
@@ -166,7 +166,7 @@ import Testing
     withExtendedLifetime(second) {}
   }
 
-  @Test func nothingIsLeftWhenTheLastObserverHasGone() throws {
+  @Test func noResourceRemainsAfterTheLastObserver() throws {
     let shop = try MusicShop()
     for _ in 0..<20 {
       let subscription = try shop.store.observe(\Album.title, of: 1) { _ in }
@@ -182,7 +182,7 @@ import Testing
     while watchCount(of: shop.directory.path) > 0 { sched_yield() }
   }
 
-  @Test func closingTheStoreEndsItForGood() throws {
+  @Test func closingTheStoreEndsListeningForGood() throws {
     let shop = try MusicShop()
     let before = try shop.store.observe(\Album.title, of: 1) { _ in }
     shop.store.close()
@@ -193,7 +193,7 @@ import Testing
     #expect(shop.failures.events == [])
   }
 
-  @Test func listeningKeepsNoStoreOpen() throws {
+  @Test func listeningDoesNotKeepAStoreOpen() throws {
     let directory = try TemporaryDirectory()
     weak var engine: StoreEngine?
     var subscription: ObservationToken?
@@ -203,13 +203,13 @@ import Testing
       subscription = try store.observe(\Album.title, of: 1) { _ in }
       withExtendedLifetime(store) { #expect(watchCount(of: directory.path) == 1) }
     }
-    // A look that was running may have had it last.
+    // A poll that was running may have held it last.
     while engine != nil { sched_yield() }
     while watchCount(of: directory.path) > 0 { sched_yield() }
     subscription?.cancel()
   }
 
-  @Test(SQLiteShell.isNeeded) func aReadOnlyStoreHearsToo() throws {
+  @Test(SQLiteShell.isNeeded) func aReadOnlyStoreIsNotifiedToo() throws {
     let directory = try TemporaryDirectory()
     let path = directory.file("read.store")
     do {
@@ -228,8 +228,8 @@ import Testing
     subscription.cancel()
   }
 
-  /// Own commits write to the log as others' do. What matters is that they cause few looks.
-  @Test func aStoreThatCommitsInALoopLooksLittle() throws {
+  /// Own commits write to the log like foreign ones. They must cause few polls.
+  @Test func aStoreThatCommitsInALoopPollsRarely() throws {
     let shop = try MusicShop { $0.durability = .normal }
     let subscription = try shop.store.observe(\Album.title, of: 1) { _ in }
     let before = Self.lookCount(shop.store)

@@ -34,7 +34,7 @@ import Testing
     #expect(try world.store.checkIntegrity() == [])
   }
 
-  @Test func whatWouldBeUndoneAndRedoneIsWhatIs() throws {
+  @Test func thePreviewOfUndoAndRedoMatchesTheirResult() throws {
     for seed: UInt64 in 1...6 {
       let world = try HistoryWorld(seed: seed)
       for _ in 0..<40 { try world.step() }

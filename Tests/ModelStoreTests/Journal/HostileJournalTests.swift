@@ -3,7 +3,8 @@ import Testing
 @testable import ModelStore
 
 /// Rows of the journal that another program wrote, with numbers that mean something to its readers:
-/// every reader ends after as many steps as there are rows, with what it can tell or an error.
+/// every reader ends after as many steps as there are rows, with the changes it can read or an
+/// error.
 @Suite(.tags(.unit)) struct HostileJournalTests {
   private static func world() throws -> JournalWorld {
     let world = try JournalWorld("CREATE TABLE Item (id INTEGER PRIMARY KEY, n)")
@@ -13,7 +14,7 @@ import Testing
     return world
   }
 
-  /// What reading the journal in every way comes to.
+  /// The results of reading the journal in every way.
   private static func readings(_ world: JournalWorld) -> [String] {
     let journal = world.store.changeJournal
     func outcome(_ read: () throws -> Int) -> String {
@@ -56,7 +57,7 @@ import Testing
       #expect(Self.readings(world) == before)
       try world.store.write { tx in try tx.execute("INSERT INTO Item VALUES (9, 0)") }
       #expect(try world.store.undo() != nil)
-      // What other programs did stands in between.
+      // Changes of other programs lie in between.
       try world.other.execute("INSERT INTO Item VALUES (10, 0)")
       let foreign = try world.store.changeJournal.position()
       try world.other.execute(
@@ -76,7 +77,7 @@ import Testing
     #expect(
       Self.readings(world)
         == ["journalGap", "journalGap", "journalGap", "1", "1", "journalGap"])
-    // Records can be written all the same.
+    // Records can still be written.
     try world.store.write { tx in try tx.execute("INSERT INTO Item VALUES (4, 0)") }
     try world.store.changeJournal.trim(JournalRetention())
     #expect(try world.store.changeJournal.transactions().last?.isForeign == true)
@@ -261,7 +262,7 @@ import Testing
     #expect(failure { try world.store.changeJournal.transactions() }?.code == .corrupt)
   }
 
-  @Test func aConsumerAtAnyPositionGoesOn() throws {
+  @Test func aConsumerAtAnyPositionContinues() throws {
     for position in [Int64.min, -1, 1 << 40, Int64.max] {
       let world = try Self.world()
       let consumer = try world.store.consumer("reader", startingAt: .start)

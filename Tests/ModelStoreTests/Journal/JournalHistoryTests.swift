@@ -56,7 +56,7 @@ import Testing
     "11-11 foreign delete Tag 'x' (colour: 1 → -)",
   ]
 
-  @Test func transactionsAreToldWholeInBothDirections() throws {
+  @Test func transactionsAreReadWholeInBothDirections() throws {
     let (world, start) = try Self.world()
     let journal = world.store.changeJournal
     let forward = try journal.transactions(after: start)
@@ -74,13 +74,13 @@ import Testing
     #expect(mark.date != nil && mark.program?.isEmpty == false && mark.process ?? 0 > 0)
   }
 
-  @Test func anyPositionWillDo() throws {
+  @Test func readingCanStartAtAnyPosition() throws {
     let (world, start) = try Self.world()
     let journal = world.store.changeJournal
     func position(_ offset: Int) -> JournalPosition {
       JournalPosition(rawValue: start.rawValue + Int64(offset))
     }
-    // By offset: a store's transaction that began before is whole, one that ends behind is left
+    // By offset: a store's transaction that began earlier is whole, and one that ends later is left
     // out.
     let firsts = [0, 0, 0, 1, -1, 2, 2, 3, 3, 3, 4, 5]
     for (offset, first) in firsts.enumerated() where first >= 0 {
@@ -170,7 +170,7 @@ import Testing
     }
   }
 
-  @Test func whatWasTrimmedIsTold() throws {
+  @Test func trimmedEntriesAreReportedAsAGap() throws {
     let (world, start) = try Self.world()
     let journal = world.store.changeJournal
     try world.other.execute("DELETE FROM _ms_journal WHERE position <= \(start.rawValue + 5)")
@@ -185,7 +185,7 @@ import Testing
     #expect(try journal.newestTransactions() == rest.reversed())
   }
 
-  @Test func whatCannotBeReadIsAGapUntilItIsTrimmed() throws {
+  @Test func unreadableEntriesAreAGapUntilTheyAreTrimmed() throws {
     let (world, start) = try Self.world()
     let journal = world.store.changeJournal
     try world.other.execute("INSERT INTO _ms_journal (layout, entry) VALUES (99, 1)")
@@ -202,7 +202,7 @@ import Testing
     #expect(failure { try journal.transactions(after: start) }?.code == .journalTrimmed)
   }
 
-  @Test func keysAndGapsAreTold() throws {
+  @Test func keysAndGapsAreReported() throws {
     let world = try JournalWorld(Self.tables, detail: .keys)
     let journal = world.store.changeJournal
     let start = try journal.position()
@@ -220,7 +220,7 @@ import Testing
     #expect(changes.flatMap(\.changes).map(\.detail) == [.keys, .keys])
   }
 
-  @Test func whatOthersDidComesInPartsAndMarksAreFoundByTheirIndex() throws {
+  @Test func foreignChangesComeInPartsAndCommitRecordsAreFoundByIndex() throws {
     let world = try JournalWorld(Self.tables)
     let start = try world.store.changeJournal.position()
     try world.store.write { tx in try tx.execute("INSERT INTO Item VALUES (-1, 'a', 0)") }
@@ -267,7 +267,7 @@ import Testing
     }
   }
 
-  @Test func anyPositionAndLimitIsTaken() throws {
+  @Test func anyPositionAndLimitIsAccepted() throws {
     let (world, _) = try Self.world()
     let journal = world.store.changeJournal
     let ends = [JournalPosition(rawValue: .min), JournalPosition(rawValue: .max)]
@@ -279,7 +279,7 @@ import Testing
     #expect(try journal.transactions(matching: JournalFilter(transaction: id)).count == 1)
   }
 
-  @Test func aTextThatIsNoUTF8IsToldAndStopsNobody() throws {
+  @Test func invalidUTF8IsReportedAndDoesNotStopReaders() throws {
     let world = try JournalWorld(Self.tables)
     let start = try world.store.changeJournal.position()
     let consumer = try world.store.consumer("all")
@@ -314,7 +314,7 @@ import Testing
     }
   }
 
-  @Test func whatChangedNothingThatIsEnteredIsNotUndone() throws {
+  @Test func aTransactionWithoutRecordedChangesIsNotUndone() throws {
     let world = try JournalWorld(Self.tables, detail: nil)
     try world.store.changeJournal.enable(for: ["Item"])
     let id = try world.store.write { tx in
@@ -328,8 +328,8 @@ import Testing
     #expect(try world.store.undo() == nil)
   }
 
-  /// A foreign commit counts as seen before observers are told of it, and telling them may fail.
-  @Test func whatOthersDidIsNotSignedEvenWhenNobodyWasTold() throws {
+  /// A foreign commit counts as seen before observers are notified, and notifying them may fail.
+  @Test func foreignChangesAreNotSignedEvenWhenObserversWereNotNotified() throws {
     let world = try JournalWorld(Self.tables)
     let start = try world.store.changeJournal.position()
     try world.other.execute("INSERT INTO Item VALUES (1, 'a', 1)")
@@ -345,7 +345,7 @@ import Testing
     #expect(all.map(\.isForeign) == [true, false])
   }
 
-  @Test func withoutAJournalThereIsNothing() throws {
+  @Test func withoutAJournalTheHistoryIsEmpty() throws {
     let world = try JournalWorld(Self.tables, detail: nil)
     #expect(try world.store.changeJournal.transactions() == [])
     #expect(try world.store.changeJournal.newestTransactions() == [])

@@ -75,9 +75,9 @@ struct RandomStatements {
   struct Table {
     let name: String
     let key: [String]
-    /// Those that can be written, besides the key.
+    /// The writable columns except the key.
     let others: [String]
-    /// Those that are unique besides the key.
+    /// The unique columns except the key.
     var unique: [String] = []
   }
 

@@ -61,7 +61,8 @@ final class JournalWorld {
     }
   }
 
-  /// The records of `model` as the journal tells them, its entries taken one after the other.
+  /// The records of `model` as they follow from the entries of the journal, applied one after the
+  /// other.
   func replayed(_ model: String) throws -> [[SQLValue]: [SQLValue]] {
     try Self.replayed(model, in: store)
   }

@@ -3,8 +3,8 @@
 
   @testable import ModelStore
 
-  /// What the system tells of writes to a log. It tells before the writer's call returns, so
-  /// nothing here has to wait.
+  /// File events of writes to a log. They arrive before the writer's call returns, so no test here
+  /// has to wait.
   @Suite(.tags(.unit)) struct LogWatchTests {
     private func isSign(_ watch: LogWatch) -> Bool {
       var isSign = false
@@ -13,12 +13,12 @@
       return isSign
     }
 
-    @Test(SQLiteShell.isNeeded) func aLogThatComesGoesAndComesAgainIsHeard() throws {
+    @Test(SQLiteShell.isNeeded) func aLogThatIsCreatedDeletedAndCreatedAgainIsDetected() throws {
       let directory = try TemporaryDirectory()
       let path = directory.file("signs.db")
       let first = try SQLiteShell(path)
       #expect(try first.run("PRAGMA journal_mode = wal; CREATE TABLE t(x)") == ["wal"])
-      // The last one who closes the file deletes the log.
+      // The last connection that closes the file deletes the log.
       try first.finish()
       #expect(mode(of: path + "-wal") == nil)
 
@@ -40,7 +40,7 @@
       }
     }
 
-    @Test func aLogThatIsThereAlreadyIsHeardAndSoIsOneThatTakesItsName() throws {
+    @Test func anExistingLogAndItsReplacementAreDetected() throws {
       let directory = try TemporaryDirectory()
       let path = directory.file("signs.db")
       try "a log".write(toFile: path + "-wal")
@@ -56,7 +56,7 @@
       #expect(isSign(watch))
     }
 
-    @Test func otherFilesInTheDirectoryAreNoSigns() throws {
+    @Test func otherFilesInTheDirectoryCauseNoFileEvents() throws {
       let directory = try TemporaryDirectory()
       let path = directory.file("signs.db")
       let watch = try #require(LogWatch(path: path))
@@ -73,7 +73,7 @@
       #expect(watchCount(of: directory.path) == 0)
     }
 
-    @Test func moreThanTheSystemKeepsInMindIsASign() throws {
+    @Test func anOverflowOfTheSystemsQueueIsAFileEvent() throws {
       let directory = try TemporaryDirectory()
       let path = directory.file("signs.db")
       let watch = try #require(LogWatch(path: path))

@@ -2,7 +2,7 @@ import Testing
 
 @testable import ModelStore
 
-/// When a store looks for other processes' commits, on a clock that the tests turn.
+/// When a store polls for commits of other processes, on a clock that the tests set.
 @Suite(.tags(.unit)) struct LookScheduleTests {
   private static let microsecond: UInt64 = 1_000
   private static let millisecond: UInt64 = 1_000_000
@@ -14,7 +14,7 @@ import Testing
     var now: UInt64 = 10 * LookScheduleTests.second
     var due: UInt64 = .max
     var isUnheard = false
-    /// The time of each look.
+    /// The time of each poll.
     var looks: [UInt64] = []
 
     mutating func look(_ finding: LookSchedule.Finding = .nothing) {
@@ -24,7 +24,7 @@ import Testing
       due = now + schedule.pause
     }
 
-    /// Somebody writes to the log now.
+    /// Another process writes to the log now.
     mutating func write(_ finding: LookSchedule.Finding = .nothing) {
       isUnheard = true
       if !schedule.isDeaf { look(finding) }
@@ -48,14 +48,14 @@ import Testing
     zip(looks, looks.dropFirst()).map { ($1 - $0) / Self.microsecond }
   }
 
-  @Test func anIdleStoreLooksOnceASecond() {
+  @Test func anIdleStorePollsOnceASecond() {
     var world = World()
     world.look()
     world.pass(10 * Self.second)
     #expect(pauses(world.looks) == Array(repeating: 1_000_000, count: 10))
   }
 
-  @Test func aSignWithoutACommitIsFollowedByFewerAndFewerLooks() {
+  @Test func aFileEventWithoutACommitIsFollowedByFewerAndFewerPolls() {
     var world = World()
     world.look()
     world.pass(Self.second / 2)
@@ -71,7 +71,7 @@ import Testing
       ])
   }
 
-  @Test func aCommitIsSeenLateByAFractionOfWhatItTook() {
+  @Test func theDelayOfACommitIsAFractionOfItsDuration() {
     for duration in stride(from: 0, to: 300 * Self.millisecond, by: 70_001) {
       var world = World()
       world.look()
@@ -90,7 +90,7 @@ import Testing
     }
   }
 
-  @Test func looksGoOnAfterACommitForTheNextOneUnderTheSameSign() {
+  @Test func pollsContinueAfterACommitForTheNextOneUnderTheSameFileEvent() {
     var world = World()
     world.look()
     world.pass(Self.second / 2)
@@ -104,7 +104,7 @@ import Testing
       ])
   }
 
-  @Test func aNewWriteIsLookedAtAtOnceHoweverLongThePauseHasGrown() {
+  @Test func aNewWriteIsPolledAtOnceHoweverLongThePauseHasGrown() {
     var world = World()
     world.look()
     world.pass(Self.second / 2)
@@ -118,7 +118,7 @@ import Testing
     #expect(pauses(world.looks) == [100, 100, 100, 100, 100])
   }
 
-  @Test func aStoreThatCommitsInALoopLooksLessAndLess() {
+  @Test func aStoreThatCommitsInALoopPollsLessAndLess() {
     var world = World()
     world.look()
     world.looks = []
@@ -130,7 +130,7 @@ import Testing
     #expect(Set(pauses(world.looks).dropFirst(2)) == [4_000])
   }
 
-  @Test func whoCommitsRightAfterALoopIsSeenSoon() {
+  @Test func aForeignCommitRightAfterALoopIsDetectedSoon() {
     var world = World()
     world.look()
     for _ in 0..<1_000 {
@@ -144,7 +144,7 @@ import Testing
     #expect((world.looks.first ?? .max) - start <= 4 * Self.millisecond)
   }
 
-  @Test func oneOwnCommitMakesNobodyDeafForLong() {
+  @Test func oneOwnCommitDoesNotDelayPollsForLong() {
     var world = World()
     world.look()
     world.looks = []
@@ -157,7 +157,7 @@ import Testing
     #expect(world.looks.last == start)
   }
 
-  @Test func someoneWhoWritesForLongIsLookedForAboutOnceAMillisecond() {
+  @Test func duringALongForeignWriteTheStorePollsAboutOnceAMillisecond() {
     var world = World()
     world.look()
     world.looks = []

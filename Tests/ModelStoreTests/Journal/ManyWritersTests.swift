@@ -14,7 +14,7 @@ import Testing
   /// How often the writers pause, and everything is compared.
   private static var roundCount: Int { min(20, max(4, commitCount / 2000)) }
 
-  /// One commit in so many of a writer is made by the command line besides.
+  /// After this many commits, a writer makes one commit through the command line as well.
   private static let lineInterval = 25
 
   /// The SQL of one commit of the writer called `place`.
@@ -93,7 +93,7 @@ import Testing
     for model in ["Song", "Album", "Mix.songs"] {
       #expect(try world.replayed(model) == world.stored(model), "\(model)")
     }
-    // Whoever added to it did so exactly once.
+    // Each addition was made exactly once.
     let additions = (0..<4).flatMap { place in
       (0..<count).filter { [0, 5].contains(($0 + place) % 6) }
     }
@@ -110,7 +110,7 @@ import Testing
     for subscription in subscriptions { subscription.cancel() }
   }
 
-  /// Whether a commit is made by the command line besides.
+  /// Whether a commit is also made by the command line.
   private static func isForLine(_ number: Int) -> Bool { number % lineInterval == 0 }
 
   /// All writers make the commits of `numbers`, and end.
@@ -174,8 +174,8 @@ import Testing
     }
   }
 
-  /// Compares what observers keep with the file while nobody writes, so that they were told of
-  /// everything.
+  /// Compares the copies that observers keep with the file while no program writes, when everything
+  /// has been reported.
   private static func compare(
     _ plays: KeptField<Int64>, _ albums: KeptQuery, _ songs: KeptList, in store: Store
   ) throws {
@@ -227,7 +227,7 @@ extension KeptField<Int64> {
   var value: SQLValue { .integer(values.events.last ?? first) }
 }
 
-/// What somebody keeps who applies what a live query tells.
+/// A copy of a result, kept by applying the events of a live query.
 private final class KeptQuery: Sendable {
   let list: Mutex<[DynamicRecord]>
   let objections = Recorder<String>()
@@ -254,7 +254,7 @@ private final class KeptQuery: Sendable {
   }
 }
 
-/// What somebody keeps who applies what a list tells.
+/// A copy of a list, kept by applying its events.
 private final class KeptList: Sendable {
   let keys: Mutex<[Int64]>
 

@@ -4,11 +4,11 @@ import Testing
 
 @testable import ModelStore
 
-/// Results are read while others write as fast as they can: whoever reads is told exactly what
-/// comes after, and so is everybody else.
+/// Results are read while others write as fast as they can: the reader receives exactly the later
+/// changes, and so does every other observer.
 @Suite(.tags(.law)) struct ReadingAsideTests {
   @Test(.timeLimit(.minutes(30)), arguments: 1...3 as ClosedRange<UInt64>)
-  func nobodyIsToldToLookAnewBecauseSomebodyReads(seed: UInt64) throws {
+  func readingDuringWritesCausesNoResets(seed: UInt64) throws {
     print("seed \(seed)")
     let world = try JournalWorld(LiveQueryTests.setup)
     let store = world.store
@@ -83,7 +83,7 @@ private final class Flag: Sendable {
   func set() { value.store(true, ordering: .relaxed) }
 }
 
-/// What somebody keeps who applies what a live query tells, from the first event on.
+/// A copy of a result, kept by applying the events of a live query from the first one on.
 private final class KeptResult: Sendable {
   let number: Int
   let sql: String

@@ -3,7 +3,7 @@ import Testing
 
 @testable import ModelStore
 
-/// That those who replay what `watch` tells would find what is wrong with it.
+/// The replay of the lines of `watch` finds errors in them.
 @Suite(.tags(.unit)) struct ReplayTests {
   private static let changes = [
     #"{"position":5,"op":"insert","model":"M","id":1,"changes":{"id":{"new":1},"n":{"new":null}}}"#,
@@ -19,7 +19,7 @@ import Testing
     return told.objections.isEmpty && told.records == ["M": [:]]
   }
 
-  @Test func aLineThatIsLostDoubledOrTooEarlyIsFound() throws {
+  @Test func aLostDuplicatedOrEarlyLineIsFound() throws {
     let lines = Self.changes
     #expect(try areTaken(lines))
     for index in lines.indices {
@@ -51,7 +51,7 @@ import Testing
         """.utf8))
   }
 
-  @Test func linesOfOneStepAreTakenAtOnce() throws {
+  @Test func theLinesOfOneStepAreAppliedTogether() throws {
     func result(deleting index: Int, in step: Int) throws -> ToldResult {
       var result = ToldResult()
       for line in [
@@ -68,7 +68,7 @@ import Testing
     #expect(right.keys == [[.integer(3)], [.integer(1)]])
     #expect(right.objections == [] && right.records.objections == [])
     #expect(try !result(deleting: 1, in: 3).objections.isEmpty)
-    // Before that step, the record stood at 1.
+    // Before that step, the record had index 1.
     #expect(try !result(deleting: 0, in: 2).objections.isEmpty)
   }
 }

@@ -40,7 +40,7 @@ import Testing
     }
   }
 
-  @Test func withRightClocksExactlyTheOldGo() throws {
+  @Test func withCorrectClocksExactlyTheOldTransactionsAreTrimmed() throws {
     let world = try JournalWorld("CREATE TABLE Item (id INTEGER PRIMARY KEY)")
     let choices = [90, 40, 30, 20, 10]
     for ages in Self.sequences(4, of: choices) where ages == ages.sorted(by: >) {
@@ -51,7 +51,7 @@ import Testing
 
   /// One transaction with a wrong time, at any place and dated anywhere, keeps at most the last of
   /// the old ones with it and takes no young one along.
-  @Test func oneWrongClockDecidesForItsOwnTransactionOnly() throws {
+  @Test func oneWrongClockAffectsOnlyItsOwnTransaction() throws {
     let world = try JournalWorld("CREATE TABLE Item (id INTEGER PRIMARY KEY)")
     for oldCount in 0...4 {
       let ages = [70, 60, 50, 40].prefix(oldCount) + [20, 15, 10].prefix(7 - oldCount)
@@ -81,8 +81,8 @@ import Testing
     }
   }
 
-  /// More of them than a step looks at, and none of the times can be read.
-  @Test func aRunOfTimesThatAreStillToComeIsPassedOver() throws {
+  /// More of them than one step reads, and none of the times can be read.
+  @Test func aRunOfFutureTimesIsSkipped() throws {
     let world = try JournalWorld("CREATE TABLE Item (id INTEGER PRIMARY KEY)")
     try world.other.execute(
       """

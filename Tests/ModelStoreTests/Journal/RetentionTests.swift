@@ -16,7 +16,7 @@ import Testing
     }
   }
 
-  /// The sizes of what is left: those of stores' transactions, and those of others negative.
+  /// The sizes of the transactions that are left; sizes of foreign transactions are negative.
   private static func sizes(_ world: JournalWorld) throws -> [Int] {
     try world.store.engine.connections.readers.sync { connection in
       let history = try #require(try JournalHistory(reading: connection))
@@ -29,7 +29,7 @@ import Testing
     }
   }
 
-  @Test func wholeTransactionsGoAndTheNewestStays() throws {
+  @Test func wholeTransactionsAreTrimmedAndTheNewestIsKept() throws {
     let world = try JournalWorld(Self.tables)
     for count in [1, 2, 3, 4] { try Self.insert(count, in: world) }
     let journal = world.store.changeJournal
@@ -76,7 +76,7 @@ import Testing
     #expect(try Self.sizes(world) == [2])
   }
 
-  @Test func recordsOfSeveralRowsAreNotCut() throws {
+  @Test func recordsOfSeveralRowsAreNotSplitByTrimming() throws {
     let columns = (1...30).map { "f\($0)" }.joined(separator: ", ")
     let world = try JournalWorld("CREATE TABLE Wide (id INTEGER PRIMARY KEY, \(columns))")
     for id in 1...6 { try world.other.execute("INSERT INTO Wide (id) VALUES (\(id))") }
@@ -86,7 +86,7 @@ import Testing
     }
   }
 
-  @Test func nothingGoesThatAConsumerHasNotAcknowledged() throws {
+  @Test func trimmingKeepsWhatAConsumerHasNotAcknowledged() throws {
     let world = try JournalWorld(Self.tables)
     let slow = try world.store.consumer("slow")
     _ = try world.store.consumer("slower", startingAt: .start)
@@ -131,7 +131,7 @@ import Testing
     #expect(try Self.sizes(world) == [-1])
   }
 
-  @Test func sizeIsKeptAbout() throws {
+  @Test func theSizeLimitIsKeptApproximately() throws {
     let world = try JournalWorld(Self.tables)
     for _ in 0..<40 { try Self.insert(500, in: world) }
     let before = try world.store.changeJournal.status()
@@ -141,7 +141,7 @@ import Testing
     #expect((0.15...0.35).contains(share), "\(share)")
   }
 
-  @Test func statusTellsWhatIsThere() throws {
+  @Test func theStatusReportsTheContentsOfTheJournal() throws {
     let world = try JournalWorld(Self.tables)
     try Self.insert(10, in: world)
     _ = try world.store.consumer("index")
@@ -180,7 +180,7 @@ import Testing
     #expect(try store.checkIntegrity() == [])
   }
 
-  @Test func anEventTakesAtMost32BytesBesideItsValues() throws {
+  @Test func anEventTakesAtMost32BytesInAdditionToItsValues() throws {
     let world = try JournalWorld("CREATE TABLE Item (id INTEGER PRIMARY KEY, n INTEGER, t TEXT);")
     let count = 60_000
     try world.other.execute(

@@ -1,6 +1,6 @@
 @testable import ModelStore
 
-/// The records that somebody has who takes what `watch` tells, change by change.
+/// The records that result from applying the changes that `watch` reports, one by one.
 struct ToldRecords {
   /// One field of one record.
   struct Place: Hashable {
@@ -12,7 +12,7 @@ struct ToldRecords {
   typealias Image = [String: SQLValue]
 
   private(set) var records: [String: [[SQLValue]: Image]]
-  /// Of each change that was told, in the order in which they were.
+  /// The position of each reported change, in order.
   private(set) var positions: [Int64] = []
   /// What each of the followed fields became, one after the other.
   private(set) var values: [Place: [SQLValue]]
@@ -59,12 +59,12 @@ struct ToldRecords {
   }
 }
 
-/// The result that somebody has who takes what `watch` tells of one, step by step.
+/// The result that follows from applying the steps that `watch` reports of it, one by one.
 struct ToldResult {
   private(set) var keys: [[SQLValue]] = []
   private(set) var records = ToldRecords([:])
   private(set) var objections: [String] = []
-  /// Of the step that may go on.
+  /// The lines of the step that may continue.
   private var waiting: [ToldLine] = []
 
   /// The records in order.

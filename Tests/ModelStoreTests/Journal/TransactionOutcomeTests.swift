@@ -34,7 +34,7 @@ import Testing
     static func ids(_ store: Store) throws -> [Int64] { try store.fetch(Artist.all).map(\.id) }
   }
 
-  @Test func whatACrashBringsBackIsCommitted() throws {
+  @Test func aTransactionThatACrashRestoresIsCommitted() throws {
     let world = try World(.sync, ExtendedCode.ioSync, .full)
     let killed = try world.faulty.afterKill()
     #expect(try killed.changeJournal.outcome(of: world.id) == .committed)
@@ -43,7 +43,7 @@ import Testing
     #expect(try killed.changeJournal.outcome(of: world.id) == .committed)
   }
 
-  @Test func whatWasNeverWrittenIsNotCommitted() throws {
+  @Test func aTransactionThatWasNeverWrittenIsNotCommitted() throws {
     let world = try World(.write, ExtendedCode.ioWrite, .none)
     let killed = try world.faulty.afterKill()
     for _ in 0..<2 {
@@ -54,7 +54,7 @@ import Testing
     #expect(try killed.changeJournal.outcome(of: world.id) == .notCommitted)
   }
 
-  @Test func notCommittedStaysTrueAfterACrash() throws {
+  @Test func theAnswerNotCommittedRemainsCorrectAfterACrash() throws {
     let world = try World(.sync, ExtendedCode.ioSync, .none)
     // Another program keeps the log's index, in which the commit was not noted.
     let other = try PlainDatabase(world.faulty.path)
@@ -68,7 +68,7 @@ import Testing
     #expect(try killed.changeJournal.outcome(of: world.id) == .notCommitted)
   }
 
-  @Test func whatCannotBeToldIsUnknown() throws {
+  @Test func anOutcomeThatCannotBeDeterminedIsUnknown() throws {
     let world = try JournalWorld(JournalHistoryTests.tables, detail: nil)
     let journal = world.store.changeJournal
     let unsigned = try world.store.write { tx in

@@ -25,7 +25,7 @@ import Testing
   }
 
   @Test(arguments: [UInt64](11...16))
-  func aReversalIsRefusedOnlyForWhatChangedSince(seed: UInt64) throws {
+  func undoIsRefusedOnlyForRecordsThatChangedSince(seed: UInt64) throws {
     let world = try SeatWorld(seed: seed)
     var outcomes: [String: Int] = [:]
     for round in 0..<100 {
@@ -64,7 +64,7 @@ import Testing
     #expect(Set(outcomes.keys).isSuperset(of: ["restored", "conflict"]), "\(outcomes)")
   }
 
-  @Test func aRecordThatMadeRoomForAWhileMakesRoomAgain() throws {
+  @Test func undoRepeatsATemporaryChangeOfAUniqueValue() throws {
     let world = try SeatWorld(seed: 1)
     try world.store.write { tx in
       try tx.execute("DELETE FROM Seat")
@@ -101,7 +101,7 @@ import Testing
 
   /// The third record took the value that was free in between, so the way back is closed and the
   /// two can only be exchanged at once.
-  @Test func anExchangeIsTakenBackThoughItsWayIsTaken() throws {
+  @Test func anExchangeIsUndoneAlthoughItsIntermediateValueIsTaken() throws {
     let world = try SeatWorld(seed: 1)
     try world.store.write { tx in
       try tx.execute("DELETE FROM Seat")
@@ -121,7 +121,7 @@ import Testing
   }
 
   /// No value of a cycle is free, and another record holds the value by which they were exchanged.
-  @Test("several cycles of values are undone although the values on their way are taken")
+  @Test("several cycles of values are undone although their intermediate values are taken")
   func severalCyclesAreUndoneAtOnce() throws {
     let world = try SeatWorld(seed: 1)
     try world.store.write { tx in

@@ -37,7 +37,7 @@ import Testing
   ]
 
   @Test(arguments: scripts.indices)
-  func aTransactionIsTakenBackAndDoneAgain(_ index: Int) throws {
+  func aTransactionIsUndoneAndRedone(_ index: Int) throws {
     let world = try JournalWorld(Self.tables)
     let before = try Self.content(world)
     let id = try world.store.write { tx in
@@ -62,7 +62,7 @@ import Testing
     #expect(world.errors.events == [])
   }
 
-  @Test func aNewChangeOfOnesOwnEndsRedoing() throws {
+  @Test func aNewOwnChangeEndsRedo() throws {
     let world = try JournalWorld(Self.tables)
     func insert(_ number: Int, by author: String) throws {
       try world.store.write { tx in
@@ -85,7 +85,7 @@ import Testing
     #expect(try numbers() == [.integer(20), .integer(30)])
     #expect(try world.store.revert(undo.transaction, by: "ann") != nil)
     #expect(try numbers() == [.integer(10), .integer(20), .integer(30)])
-    // Doing nothing that is entered, and what other programs do, does not end it either.
+    // Transactions without recorded changes and changes of other programs do not end it either.
     #expect(try world.store.undo(by: "bob") != nil)
     try world.other.execute("INSERT INTO Parent VALUES (40, NULL, 40)")
     try world.store.write { _ in }
@@ -93,7 +93,7 @@ import Testing
     #expect(try numbers() == [.integer(10), .integer(20), .integer(30), .integer(40)])
   }
 
-  @Test func aRangeIsTakenBackAsOne() throws {
+  @Test func aRangeIsUndoneAsOneTransaction() throws {
     let world = try JournalWorld(Self.tables)
     let before = try Self.content(world)
     let start = try world.store.changeJournal.position()
@@ -110,7 +110,7 @@ import Testing
     #expect(try world.store.undo()?.reverted == reversal.transaction)
   }
 
-  @Test func whatIsUnknownOrNothingIsSaid() throws {
+  @Test func anUnknownTransactionIsAnErrorAndNothingToUndoIsNil() throws {
     let world = try JournalWorld(Self.tables)
     #expect(try world.store.undo() == nil)
     #expect(try world.store.redo() == nil)
@@ -121,7 +121,7 @@ import Testing
         == .unknownTransaction)
   }
 
-  @Test func onlyTheProgramsAndAuthorsOwnAreUndone() throws {
+  @Test func onlyTransactionsOfTheSameProgramAndAuthorAreUndone() throws {
     let world = try JournalWorld(Self.tables)
     for (author, number) in [("ann", 10), ("bob", 20), ("ann", 30)] {
       try world.store.write { tx in
@@ -143,7 +143,7 @@ import Testing
     #expect(try numbers() == [.integer(20), .integer(40)])
   }
 
-  @Test func whatChangedSinceIsAConflict() throws {
+  @Test func aFieldThatChangedSinceIsAConflict() throws {
     let world = try JournalWorld(Self.tables)
     func conflicts(
       _ done: SQLText, _ later: String
@@ -196,7 +196,7 @@ import Testing
         == [[.integer(1), .text("later"), .integer(1)]])
   }
 
-  @Test func bindingsGoAlong() throws {
+  @Test func undoUpdatesBoundFields() throws {
     let world = try HistoryWorld()
     let before = try world.content()
     try world.store.write { tx in try tx.set(\Artist.name, to: "q", for: 2) }
@@ -228,7 +228,7 @@ import Testing
     #expect(try store.fetch(Artist.all).map(\.name) == ["aa"])
   }
 
-  @Test func aDeletionWhoseColumnsAreNotAllFieldsIsNotTakenBack() throws {
+  @Test func aDeletionIsNotUndoneIfSomeColumnsAreNoFields() throws {
     let world = try JournalWorld("CREATE TABLE Item (id INTEGER PRIMARY KEY, v)")
     try world.other.execute(
       "INSERT INTO Item VALUES (1, 2); ALTER TABLE Item ADD COLUMN c; UPDATE Item SET c = 'kept'")
@@ -237,13 +237,13 @@ import Testing
     #expect(try world.other.rows("SELECT * FROM Item") == [])
   }
 
-  @Test func keysAloneCannotBeTakenBack() throws {
+  @Test func changesRecordedWithKeysAloneCannotBeUndone() throws {
     let world = try JournalWorld(Self.tables, detail: .keys)
     try world.store.write { tx in try tx.execute("UPDATE Parent SET n = 10") }
     #expect(failure { try world.store.undo() }?.code == .journalGap)
   }
 
-  @Test func whatWouldNotBeEnteredIsNotTakenBack() throws {
+  @Test func aChangeThatWouldNotBeRecordedIsNotUndone() throws {
     let world = try JournalWorld(Self.tables)
     let journal = world.store.changeJournal
     try world.store.write { tx in try tx.execute("INSERT INTO Parent VALUES (3, 'c', 3)") }
@@ -263,7 +263,7 @@ import Testing
     #expect(try Self.content(world) == content)
   }
 
-  @Test func whatTheJournalDoesNotTellIsRefused() throws {
+  @Test func undoingChangesThatTheJournalDoesNotRecordIsRefused() throws {
     let world = try JournalWorld(Self.tables)
     let journal = world.store.changeJournal
     let parents = StoreQuery<DynamicRecord>(try world.store.schema.model(named: "Parent"))

@@ -2,7 +2,7 @@ import Testing
 
 @testable import ModelStore
 
-/// Other processes that observe: two that are told changes by the journal, one of them as a durable
+/// Other processes that observe: two that read changes from the journal, one of them as a durable
 /// consumer, and one that follows a sorted result.
 final class Watchers {
   private static let plays = ToldRecords.Place(model: "Song", key: 1, field: "plays")
@@ -34,11 +34,11 @@ final class Watchers {
 
   private static let models = ["Song", "Album", "Mix.songs"]
 
-  /// Waits, while nobody else writes, until all of them have told everything, and compares what
-  /// they told with the file.
+  /// Waits, while no other program writes, until all of them have reported everything, and compares
+  /// their reports with the file.
   func check(_ round: Int, _ world: ForeignWorld) throws {
-    // The first has told everything before it; the step of the second has one line only, so that it
-    // is whole.
+    // Everything before the first mark is reported by then. The step of the second mark has only
+    // one line, so it is complete.
     for mark in ["~ \(round) first", "~ \(round) second"] {
       try world.other.execute("UPDATE Album SET title = '\(mark)' WHERE id = 2")
       try view.read { line in
@@ -82,12 +82,13 @@ final class Watchers {
     }
   }
 
-  /// Compares the order in which they were told with that of the file and of others, and ends them.
+  /// Compares the order of their reports with that of the file and of the other processes, and ends
+  /// them.
   ///
   /// - Parameters:
-  ///   - playCount: How often somebody added to the plays of song 1.
-  ///   - plays: What these became, as the store was told.
-  ///   - titles: What the title of song 2 became, as the store was told.
+  ///   - playCount: How often the plays of song 1 were increased.
+  ///   - plays: Their values, as reported to the store.
+  ///   - titles: The titles of song 2, as reported to the store.
   func finish(
     _ world: ForeignWorld, playCount: Int, plays: [Int64], titles: [String]
   ) throws {
@@ -109,7 +110,7 @@ final class Watchers {
     #expect(
       toldFields.positions
         == (try positions(where: "json_extract(l.definition, '$.model') IN ('Song', 'Album')")))
-    // Each addition was told once, and everybody was told in one order.
+    // Each addition was reported once, and every process reported them in the same order.
     #expect(toldFields.values[Self.plays] == (1...playCount).map { .integer(Int64($0)) })
     #expect(toldFields.values == toldSlot.values)
     // Several commits of others may be one event in this process.

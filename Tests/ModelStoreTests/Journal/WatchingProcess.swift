@@ -3,12 +3,12 @@ import Testing
 
 @testable import ModelStore
 
-/// A `storecli watch` beside this process. A thread of its own reads what it tells, so it is never
-/// kept waiting.
+/// A `storecli watch` beside this process. A separate thread reads its output, so it never waits
+/// for a reader.
 final class WatchingProcess {
-  /// That it ended before it told what was waited for.
+  /// The process ended before it reported the expected lines.
   struct Ended: Error, CustomStringConvertible {
-    /// How it ended, and what it said on standard error.
+    /// How it ended, and what it wrote to standard error.
     let description: String
   }
 
@@ -28,7 +28,7 @@ final class WatchingProcess {
   private let process = Process()
   private let output = Pipe()
   private let talk = Pipe()
-  /// What was told, in pieces; an empty one where it ended.
+  /// The output in pieces; an empty piece marks the end.
   private let pieces = AwaitedEvents<Data>()
   private var unread = Data()
 
@@ -66,7 +66,7 @@ final class WatchingProcess {
     }
   }
 
-  /// Waits for the end of a program that tells nothing more.
+  /// Waits for the end of a program that reports nothing more.
   private func ended() throws -> Ended {
     let said = try talk.fileHandleForReading.readToEnd() ?? Data()
     process.waitUntilExit()
@@ -78,7 +78,7 @@ final class WatchingProcess {
 
   /// Ends it by force.
   ///
-  /// - Returns: What it said besides the lines.
+  /// - Returns: What it wrote to standard error.
   func finish() throws -> String {
     kill(process.processIdentifier, SIGKILL)
     let said = try talk.fileHandleForReading.readToEnd() ?? Data()
@@ -87,7 +87,7 @@ final class WatchingProcess {
   }
 }
 
-/// One line of `watch` that tells of integers and texts.
+/// One line of `watch` with integers and texts.
 struct ToldLine {
   struct Field: Equatable {
     /// nil where the record was not there.
@@ -137,6 +137,6 @@ struct ToldLine {
   /// The values after.
   var image: [String: SQLValue] { fields.compactMapValues(\.new) }
 
-  /// What each field was before; nil for one that had no value.
+  /// The earlier value of each field; nil for a field without a value.
   var before: [String: SQLValue] { fields.compactMapValues(\.old) }
 }

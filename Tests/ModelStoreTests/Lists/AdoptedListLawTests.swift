@@ -2,10 +2,10 @@ import Testing
 
 @testable import ModelStore
 
-/// Several commits told as one, in lists whose rows keep their number when their element gives way
-/// to another: an element may leave a row and come back to it.
+/// Coalesced commits in lists whose rows keep their number when another element replaces theirs: an
+/// element may leave a row and come back to it.
 @Suite(.tags(.law)) struct AdoptedListLawTests {
-  @Test func fieldsOfAnotherElementAreNotToldOfTheOneThatCameBack() throws {
+  @Test func anElementThatCameBackIsNotReportedWithFieldsOfAnother() throws {
     let world = try AdoptedListWorld(entries: [(1, "0")])
     let subscription = try world.observe(fields: ["Name"], coalescing: .latest)
     subscription.pause()
@@ -21,7 +21,7 @@ import Testing
     #expect(event.operations?.map(\.kind) == [.replace, .replace])
   }
 
-  @Test func whatChangedWhileAnElementWasAwayIsNotLost() throws {
+  @Test func changesToAnElementWhileItIsOutOfTheListAreNotLost() throws {
     let world = try AdoptedListWorld(entries: [(1, "0")])
     let subscription = try world.observe(fields: ["Name"], coalescing: .latest)
     subscription.pause()
@@ -36,9 +36,9 @@ import Testing
   }
 
   @Test(
-    "P1 P4 P9 what several commits come to is told exactly, each element's own fields",
+    "P1 P4 P9 coalesced commits are reported exactly, with each element's own fields",
     arguments: AdoptedListWorld.Design.allCases)
-  func foldedCommitsAreToldExactly(design: AdoptedListWorld.Design) throws {
+  func coalescedCommitsAreReportedExactly(design: AdoptedListWorld.Design) throws {
     let seed: UInt64 = 20_261_125
     print("seed \(seed)")
     var random = SeededGenerator(seed: seed)

@@ -73,7 +73,7 @@ import Testing
     subscription.cancel()
   }
 
-  @Test func whatTheOtherProgramWritesIsTold() throws {
+  @Test func writesOfTheOtherProgramAreReported() throws {
     for design in Design.allCases {
       let world = try AdoptedListWorld(design, entries: [(1, "1"), (2, "2"), (3, "3")])
       let subscription = try world.observe(fields: ["Name"])
@@ -102,7 +102,7 @@ import Testing
     }
   }
 
-  @Test func withAJournalTheOtherProgramsWritesAreToldExactly() throws {
+  @Test func withAJournalWritesOfTheOtherProgramAreReportedExactly() throws {
     let world = try AdoptedListWorld(entries: [(1, "1"), (2, "2")])
     try world.store.changeJournal.enable(.full, for: ["Playlist", "Track"])
     let subscription = try world.observe()
@@ -116,7 +116,7 @@ import Testing
   }
 
   /// VACUUM may give rows without a number of their own other numbers.
-  @Test func rowsThatGetOtherNumbersStayInOrder() throws {
+  @Test func renumberedRowsKeepTheirOrder() throws {
     let world = try AdoptedListWorld(.keyless, entries: [(1, "1"), (2, "2"), (3, "3")])
     let subscription = try world.observe()
     try world.edit { try $0.move(from: 2, to: 0) }
@@ -140,8 +140,8 @@ import Testing
     }
   }
 
-  /// There is no track to add, which shows after room was made for it.
-  @Test func roomForWhatIsRefusedIsTakenBack() throws {
+  /// The missing track is detected only after room was made for it.
+  @Test func roomMadeForARefusedInsertionIsRolledBack() throws {
     let world = try AdoptedListWorld(entries: [(1, "0"), (2, "1"), (3, "\(Int64.max)")])
     let before = try world.entries()
     try world.edit { list in
@@ -183,7 +183,7 @@ import Testing
     #expect(try world.tracks() == [1, 9, 2, 3, 4])
   }
 
-  /// Two that share a position are told apart before one of them is given to another.
+  /// Two elements that share a position get different positions before they are exchanged.
   @Test func aRefusedExchangeLeavesSharedPositionsShared() throws {
     let world = try AdoptedListWorld(entries: [(1, "5"), (2, "5"), (3, "900")])
     try world.shell.execute(
@@ -202,8 +202,8 @@ import Testing
     #expect(try world.tracks() == [1, 3, 2])
   }
 
-  /// Positions are unique, and a row without an element has one that no slot has.
-  @Test func newPositionsGoOnBehindRowsThatAreInNoList() throws {
+  /// Positions are unique, and a row without an element has a position that no slot has.
+  @Test func newPositionsContinueAfterRowsOutsideTheList() throws {
     let world = try AdoptedListWorld(.unique, entries: [(1, "0"), (2, "1")])
     try world.shell.execute("INSERT INTO Entry VALUES (1, NULL, 2)")
     try world.edit { try $0.append(.integer(9)) }
@@ -256,7 +256,7 @@ import Testing
     #expect(try world.entries().dropLast(2).allSatisfy { $0[1].number < 10 })
   }
 
-  @Test func nullIsNoElement() throws {
+  @Test func nullIsNotAnElement() throws {
     let world = try AdoptedListWorld(.keyless, entries: [(1, "0")])
     try world.edit { list in
       let appended = failure { try list.append(.null) }
@@ -267,7 +267,7 @@ import Testing
     #expect(try world.entries() == [[.integer(1), .integer(0)]])
   }
 
-  @Test func withoutRoomFewRowsAreWritten() throws {
+  @Test func makingRoomWritesFewRows() throws {
     let count: Int64 = 2_000
     let world = try AdoptedListWorld()
     try world.shell.execute(
@@ -314,7 +314,7 @@ extension AdoptedListTests {
     }
   }
 
-  @Test func whatCannotBeAListIsRefusedWithTheReason() throws {
+  @Test func aTableThatCannotBeAListIsRefusedWithTheReason() throws {
     let directory = try TemporaryDirectory()
     try PlainDatabase(directory.file("other.db")).execute(
       """
@@ -362,7 +362,7 @@ extension AdoptedListTests {
     #expect(store.schema.models.map(\.name) == ["Playlist", "Track"])
   }
 
-  @Test func aTableThatIsSomethingElseIsNotTaken() throws {
+  @Test func aTableThatIsAlreadyInUseIsNotAdoptedAsAList() throws {
     let world = try AdoptedListWorld()
     let twice = #expect(throws: StoreError.self) {
       try world.store.adopt(AdoptedListWorld.list(), of: "Playlist")

@@ -30,7 +30,7 @@ import Testing
       }, elements: [], operations: nil, isReset: false)
   }
 
-  @Test func aMoveStaysOneWhenRoomIsMadeLater() throws {
+  @Test func aMoveStaysOneMoveWhenRoomIsMadeLater() throws {
     let first = Self.step(
       from: [1: 10, 2: 20, 3: 30], to: [1: 25, 2: 20, 3: 30], moving: [1], version: 1)
     let later = Self.step(
@@ -40,7 +40,7 @@ import Testing
   }
 
   /// SQL of the program's own may give a number again.
-  @Test func aSlotThatWasGoneInBetweenIsAnotherOne() throws {
+  @Test func aSlotThatWasDeletedInBetweenIsANewElement() throws {
     let gone = Self.step(from: [1: 10, 2: 20], to: [1: 10], version: 1)
     let elsewhere = Self.step(from: [1: 10], to: [1: 10, 2: 5], version: 2)
     let both = try #require(gone.followed(by: elsewhere))
@@ -50,7 +50,7 @@ import Testing
     #expect(try ListChanges<Int64>(same).words == "unknown | -1 +1")
   }
 
-  @Test func foldingDoesNotDependOnWhatIsFoldedFirst() throws {
+  @Test func coalescingDoesNotDependOnTheGrouping() throws {
     let seed: UInt64 = 20_261_123
     print("seed \(seed)")
     var random = SeededGenerator(seed: seed)

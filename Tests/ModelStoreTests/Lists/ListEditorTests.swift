@@ -84,7 +84,7 @@ import Testing
     #expect(report.changes.changes.first?.fields.map(\.name) == ["label"])
   }
 
-  @Test func aPlaceThatIsNotThereIsRefused() throws {
+  @Test func anIndexOutOfRangeIsRefused() throws {
     let directory = try TemporaryDirectory()
     let store = try Store(at: directory.file("list.store"), models: Song.self, Mix.self)
     try store.write { tx in try tx.insert(Mix(id: 1)) }
@@ -109,7 +109,7 @@ import Testing
   }
 
   @Test(arguments: ["kept", "unkept", "observed"])
-  func whatATriggerIgnoresIsRefusedAndChangesNothing(mode: String) throws {
+  func anEditThatATriggerIgnoresIsRefusedAndChangesNothing(mode: String) throws {
     let world = try ListWorld(songs: [1, 2, 3, 2, 4])
     let subscription = mode == "observed" ? try world.observe() : nil
     if mode == "kept" {

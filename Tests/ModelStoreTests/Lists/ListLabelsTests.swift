@@ -31,7 +31,7 @@ import Testing
     }
   }
 
-  @Test func neighboursThatTouchLeaveNoRoom() {
+  @Test func adjacentLabelsLeaveNoRoom() {
     #expect(ListLabels.own.free(1, after: 4, before: 5) == nil)
     #expect(ListLabels.own.free(2, after: 4, before: 6) == nil)
     #expect(ListLabels.own.free(1, after: 4, before: 6) == [5])

@@ -5,8 +5,8 @@ import Testing
 /// The laws of change sets, for lists: random transactions against SQL.
 @Suite(.tags(.law)) struct ListLawTests {
   @Test(
-    "P1 P2 P3 P7 P8 P9 P13 P14 every commit is told exactly", arguments: [1, 2, 12] as [UInt64])
-  func everyCommitIsToldExactly(seed: UInt64) throws {
+    "P1 P2 P3 P7 P8 P9 P13 P14 every commit is reported exactly", arguments: [1, 2, 12] as [UInt64])
+  func everyCommitIsReportedExactly(seed: UInt64) throws {
     print("seed \(seed)")
     var random = RandomListTransaction(seed: seed)
     let world = try ListWorld(songs: [1, 2, 2, 3])
@@ -29,7 +29,7 @@ import Testing
         #expect(!random.wasDisturbed || event.operations == nil, "step \(step): \(event.words)")
         #expect(random.ranSQL || event.operations != nil, "step \(step): \(event.words)")
       } else {
-        #expect(!oracle.hasDifference, "P3: nothing was told in step \(step)")
+        #expect(!oracle.hasDifference, "P3: nothing was reported in step \(step)")
       }
       #expect(try world.keptOrderIsTrue(), "the kept order, in step \(step)")
       old = new
@@ -39,9 +39,9 @@ import Testing
   }
 
   @Test(
-    "P4 P15 an observer that fell behind is told all at once, exactly",
+    "P4 P15 an observer that fell behind receives one exact event",
     arguments: [4, 5] as [UInt64])
-  func foldedCommitsAreToldExactly(seed: UInt64) throws {
+  func coalescedCommitsAreReportedExactly(seed: UInt64) throws {
     print("seed \(seed)")
     var random = RandomListTransaction(seed: seed)
     let world = try ListWorld(songs: [1, 2, 2, 3])
@@ -51,7 +51,7 @@ import Testing
     random.sparing = 9
     var old = try ListState(of: 1, in: world.store)
     for step in 0..<200 {
-      // Whoever is told after this one waits behind it.
+      // Later notifications wait behind this one.
       try world.store.write { tx in try tx.set(\Song.plays, to: Int64(step + 1), for: 9) }
       for _ in 0..<Int(random.number(1...4)) { try random.run(in: world.store) }
       gate.open()
@@ -66,7 +66,7 @@ import Testing
           return
         }
       } else {
-        #expect(!oracle.hasDifference, "nothing was told in step \(step)")
+        #expect(!oracle.hasDifference, "nothing was reported in step \(step)")
       }
       old = new
     }
@@ -76,7 +76,7 @@ import Testing
 }
 
 extension ListLawTests {
-  @Test("the kept order is the file's, also while nobody observes", arguments: [6, 7] as [UInt64])
+  @Test("the kept order matches the file, also without observers", arguments: [6, 7] as [UInt64])
   func theKeptOrderIsTrue(seed: UInt64) throws {
     print("seed \(seed)")
     var random = RandomListTransaction(seed: seed)
@@ -89,7 +89,7 @@ extension ListLawTests {
 }
 
 extension ListWorld {
-  /// Whether the orders that the writer keeps are those of the file.
+  /// Whether the orders that the writer keeps match the file.
   func keptOrderIsTrue() throws -> Bool {
     try [1, 2].allSatisfy { mix in
       let slots = try store.engine.models.slots(of: \Mix.songs)

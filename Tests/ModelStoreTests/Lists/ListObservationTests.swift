@@ -2,7 +2,7 @@ import Testing
 
 @testable import ModelStore
 
-/// What observers of a list are told, case by case. `pN` is song N.
+/// What observers of a list receive, case by case. `pN` is song N.
 @Suite(.tags(.unit)) struct ListObservationTests {
   /// The events of one edit: in words, with the whole list after.
   private func events(
@@ -20,7 +20,7 @@ import Testing
     }
   }
 
-  @Test("JK17 assigning tells one assignment, also of an empty list")
+  @Test("JK17 assigning reports one assignment, also of an empty list")
   func assigning() throws {
     #expect(
       try events(from: [1]) { try $0.assign([]) } == ["assign p1 0→NF | -0 | []"])
@@ -30,43 +30,43 @@ import Testing
     #expect(
       try events(from: [1, 2, 3, 4]) { try $0.assign([1, 5, 4]) }
         == ["assign p2 1→NF p3 2→NF p5 NF→1 | -1 -2 +1 | [1, 5, 4]"])
-    // A list here is never nil, so an empty one that stays empty is nothing new.
+    // A list is never nil, so an empty list that stays empty is not a change.
     #expect(try events(from: []) { try $0.assign([]) } == [])
   }
 
-  @Test("JK18 appending to an empty list gives the element index 0")
+  @Test("JK18 appending to an empty list reports index 0")
   func appendingToAnEmptyList() throws {
     #expect(try events(from: []) { try $0.append(1) } == ["append p1 NF→0 | +0 | [1]"])
   }
 
-  @Test("JK19 inserting in the middle")
+  @Test("JK19 inserting in the middle reports the index")
   func inserting() throws {
     #expect(
       try events(from: [1, 2]) { try $0.insert(3, at: 1) }
         == ["insert p3 NF→1 | +1 | [1, 3, 2]"])
   }
 
-  @Test("JK20 inserting at the end is an insertion, not an appending")
+  @Test("JK20 inserting at the end is reported as an insertion, not as an append")
   func insertingAtTheEnd() throws {
     #expect(
       try events(from: [1, 2]) { try $0.insert(3, at: 2) }
         == ["insert p3 NF→2 | +2 | [1, 2, 3]"])
   }
 
-  @Test("JK21 removing the last")
+  @Test("JK21 removing the last element reports its index")
   func removingTheLast() throws {
     #expect(
       try events(from: [1, 2, 3]) { try $0.removeLast() }
         == ["removeLast p3 2→NF | -2 | [1, 2]"])
   }
 
-  @Test("JK22 removing in the middle")
+  @Test("JK22 removing in the middle reports the index")
   func removing() throws {
     #expect(
       try events(from: [1, 2, 3]) { try $0.remove(at: 1) } == ["remove p2 1→NF | -1 | [1, 3]"])
   }
 
-  @Test("JK23 replacing names the old element and the new one, in this order")
+  @Test("JK23 replacing reports the old element, then the new one")
   func replacing() throws {
     #expect(
       try events(from: [1, 2, 3]) { try $0.replace(at: 2, with: 4) }
@@ -80,7 +80,7 @@ import Testing
         == ["append p3 NF→2 p4 NF→3 | +2 +3 | [1, 2, 3, 4]"])
   }
 
-  @Test("JK25 exchanging two names both with their indices")
+  @Test("JK25 swapping two elements reports both with their indices")
   func exchanging() throws {
     #expect(
       try events(from: [1, 2, 3, 4]) { try $0.swapAt(2, 3) }
@@ -90,14 +90,14 @@ import Testing
         == ["exchange p1 0→3 p4 3→0 | 3→0 0→3 | [4, 2, 3, 1]"])
   }
 
-  @Test("JK26 removing all names each with its old index")
+  @Test("JK26 removing all elements reports each with its old index")
   func removingAll() throws {
     #expect(
       try events(from: [1, 2, 3, 4]) { try $0.removeAll() }
         == ["removeAll p1 0→NF p2 1→NF p3 2→NF p4 3→NF | -0 -1 -2 -3 | []"])
   }
 
-  @Test("JK27 removing an element that is there twice names both indices of before")
+  @Test("JK27 removing an element that occurs twice reports both old indices")
   func removingEveryOccurrence() throws {
     #expect(
       try events(from: [1, 1]) { try $0.removeAll(equalTo: 1) }
@@ -107,7 +107,7 @@ import Testing
         == ["removeEqual p1 0→NF p1 2→NF | -0 -2 | [2, 3]"])
   }
 
-  @Test("JK28 a field of an element is told with the element's index, its old and its new value")
+  @Test("JK28 a changed field of an element is reported with index, old value and new value")
   func elementFields() throws {
     let world = try ListWorld(songs: [1])
     let subscription = try world.observe(fields: [\Song.title])
@@ -119,7 +119,7 @@ import Testing
     subscription.cancel()
   }
 
-  @Test("JK29 JK30 after the end nothing is told", arguments: [true, false])
+  @Test("JK29 JK30 after the end nothing is reported", arguments: [true, false])
   func ending(byCancelling: Bool) throws {
     let world = try ListWorld(songs: [1])
     var subscription: ObservationToken? = try world.observe(fields: [\Song.title])
@@ -135,7 +135,7 @@ import Testing
     #expect(world.store.engine.broker.interests().isEmpty)
   }
 
-  @Test("JK31 a list whose owner goes while it is observed empties")
+  @Test("JK31 an observed list becomes empty when its owner is deleted")
   func theOwnerGoes() throws {
     let world = try ListWorld(songs: [1, 2])
     let subscription = try world.observe(fields: [\Song.title])
@@ -147,7 +147,7 @@ import Testing
     #expect(world.store.engine.broker.interests().isEmpty)
   }
 
-  @Test("two observers of one list are told the same, with the list before and after")
+  @Test("two observers of one list receive the same events, with the list before and after")
   func twoObservers() throws {
     let world = try ListWorld()
     let first = try world.observe()
@@ -162,7 +162,7 @@ import Testing
     #expect(world.store.engine.broker.interests().isEmpty)
   }
 
-  @Test("JK33 elements that come are observed at once, those that left no more")
+  @Test("JK33 added elements are observed at once, removed ones no longer")
   func followingTheList() throws {
     let world = try ListWorld(songs: [1])
     let subscription = try world.observe(fields: [\Song.title])
@@ -213,7 +213,7 @@ import Testing
     subscription.cancel()
   }
 
-  @Test("JK-H what leaves the list as it is writes nothing and tells nothing")
+  @Test("JK-H an edit without effect writes nothing and reports nothing")
   func noOperations() throws {
     let world = try ListWorld(songs: [1, 2])
     let subscription = try world.observe()
@@ -241,7 +241,7 @@ import Testing
     subscription.cancel()
   }
 
-  @Test("JK-H an index that is not there is refused, and nothing is changed or told")
+  @Test("JK-H an index out of range is refused, and nothing is changed or reported")
   func refusedIndices() throws {
     let world = try ListWorld(songs: [1, 2])
     let subscription = try world.observe()
@@ -266,7 +266,7 @@ import Testing
     subscription.cancel()
   }
 
-  @Test("JK-H an element without a record is refused, and of several none is added")
+  @Test("JK-H an element without a record is refused, and no element of the call is added")
   func refusedElements() throws {
     let world = try ListWorld(songs: [1, 2])
     let subscription = try world.observe()
@@ -290,7 +290,7 @@ import Testing
     subscription.cancel()
   }
 
-  @Test("JK-D an element that is there twice is told at each index, until its last place is gone")
+  @Test("JK-D an element that occurs twice is reported at each index until both are removed")
   func elementsThereTwice() throws {
     let world = try ListWorld(songs: [1, 2, 1])
     let subscription = try world.observe(fields: [\Song.title])
@@ -306,7 +306,7 @@ import Testing
     subscription.cancel()
   }
 
-  @Test("P13 what a savepoint or a failure takes back is told to nobody")
+  @Test("P13 changes that a savepoint or a failure rolls back are not reported")
   func takenBack() throws {
     struct Undo: Error {}
     let world = try ListWorld(songs: [1, 2])
@@ -350,7 +350,7 @@ import Testing
     subscription.cancel()
   }
 
-  @Test func changesOfAnotherListAreNotTold() throws {
+  @Test func changesOfAnotherListAreNotReported() throws {
     let world = try ListWorld(songs: [1])
     let subscription = try world.observe()
     try world.store.write { tx in
@@ -363,7 +363,7 @@ import Testing
     subscription.cancel()
   }
 
-  @Test func aListThatIsNoneAndAFieldThatIsNoneAreRefused() throws {
+  @Test func unknownListsAndFieldsAreRefused() throws {
     let world = try ListWorld()
     #expect(
       failure {

@@ -34,13 +34,14 @@ struct ListState: Equatable {
   var songs: [Int64] { slots.map(\.song) }
 }
 
-/// Compares what an observer of a list was told with the list before and after, as SQL gives them.
+/// Compares what an observer of a list received with the list before and after, as SQL returns
+/// them.
 struct ListOracle {
   let old: ListState
   let new: ListState
 
-  /// Whether an observer of titles has something to be told. A slot that got another label need
-  /// not have moved.
+  /// Whether an observer of titles must be notified. A slot with another label has not necessarily
+  /// moved.
   var hasDifference: Bool {
     old.slots.map { [$0.slot, $0.song] } != new.slots.map { [$0.slot, $0.song] }
       || !updatedIndices.isEmpty

@@ -60,7 +60,7 @@ import Testing
     #expect(try world.keptOrderIsTrue())
   }
 
-  @Test func whatAnEditorDidNotDoDropsTheOrderOfThatListOnly() throws {
+  @Test func anyOtherWriteDropsTheKeptOrderOfThatListOnly() throws {
     let world = try ListWorld(songs: [1, 2, 3])
     func keep() throws {
       try world.store.write { tx in
@@ -112,7 +112,7 @@ import Testing
     #expect([1, 3, 4].map { orders.places(of: list($0)) != nil } == [false, false, true])
   }
 
-  @Test func aSpreadIsToldToNobody() throws {
+  @Test func spreadingTheLabelsIsNotReported() throws {
     let world = try ListWorld(songs: [1, 2])
     let subscription = try world.observe()
     var told: [String] = []
@@ -126,7 +126,7 @@ import Testing
     subscription.cancel()
   }
 
-  @Test func aMoveThatHasToMakeRoomIsTheOnlyMoveTold() throws {
+  @Test func aMoveThatMakesRoomIsTheOnlyMoveReported() throws {
     let world = try ListWorld(songs: [1, 2, 3, 4])
     let subscription = try world.observe()
     // The two in the middle change places with hardly a label between them, again and again.
@@ -139,7 +139,7 @@ import Testing
     subscription.cancel()
   }
 
-  @Test func labelsAtTheEndOfTheNumbersAreNoObstacle() throws {
+  @Test func labelsAtTheLargestNumberLeaveRoomForInsertions() throws {
     let world = try ListWorld(songs: [1, 2, 3])
     try world.store.write { tx in
       try tx.execute("UPDATE Mix_songs SET label = \(Int64.max) WHERE element = 3")
@@ -160,7 +160,7 @@ import Testing
     #expect(try world.keys() == [same[6]] + Array(same[1..<6]) + [same[0]])
   }
 
-  @Test func aSlotNumberIsNotGivenTwiceWhileSomebodyObserves() throws {
+  @Test func aSlotNumberIsNotReusedWhileTheListIsObserved() throws {
     let world = try ListWorld(songs: [1, 2])
     let subscription = try world.observe()
     try world.store.write { tx in
@@ -173,7 +173,7 @@ import Testing
     subscription.cancel()
   }
 
-  @Test func theContentsComeFirstWhereAskedFor() throws {
+  @Test func theContentsComeFirstWhenRequested() throws {
     let world = try ListWorld(songs: [3, 1])
     let subscription = try world.store.observe(list: \Mix.songs, of: 1, options: .initial) {
       [told = world.told] in told.add($0)
@@ -199,7 +199,7 @@ import Testing
     #expect(try await changes.next()?.words == "append p3 NF→2 | +2")
   }
 
-  @Test func moreCallsThanCanWaitAreToldAsTheDifferenceAlone() throws {
+  @Test func beyondTheBacklogCallsAreReportedAsTheNetDifferenceAlone() throws {
     let world = try ListWorld()
     let subscription = try world.observe()
     for count in [1024, 1025] {

@@ -1,6 +1,6 @@
 @testable import ModelStore
 
-/// A store with songs and with mixes that list them, and what an observer of one mix was told.
+/// A store with songs and with mixes that list them, and what an observer of one mix received.
 final class ListWorld {
   let directory: TemporaryDirectory
   let store: Store

@@ -52,7 +52,7 @@ import Testing
     }
   }
 
-  @Test("JK32 two owners share one list; both receive an append, the old list has 0 elements")
+  @Test("JK32 two owners share one list: both receive an append, the old list has 0 elements")
   func bothOwnersReceiveIt() throws {
     let told = Recorder<String>()
     let subscriptions = try [Int64(1), 2].map { player in
@@ -78,7 +78,7 @@ import Testing
     #expect(store.engine.broker.interests().isEmpty)
   }
 
-  @Test("an owner that goes leaves the list to the others; the record that has it takes it along")
+  @Test("deleting an owner keeps a shared list; deleting the record with the list removes it")
   func ownersAndTheHolderGo() throws {
     try store.write { tx in
       try tx.list(\Player.songs, of: 1).append(contentsOf: [1, 2])
@@ -92,7 +92,7 @@ import Testing
         == "Player.mixID is not set, so it shares no list. Set it first.")
   }
 
-  @Test("an owner without a list, and one that is not there, are refused")
+  @Test("an owner without a list and a missing owner are refused")
   func ownersWithoutAList() throws {
     func refused(_ player: Int64) -> String? {
       failure {
@@ -105,7 +105,7 @@ import Testing
     #expect(failure { try store.liveList(\Player.songs, of: 3) }?.code == .recordNotFound)
   }
 
-  @Test("an owner that comes to refer to another record has that one's list")
+  @Test("an owner that starts to refer to another record gets the list of that record")
   func theReferenceChanges() throws {
     try store.write { tx in
       try tx.list(\Player.songs, of: 1).append(1)

@@ -5,7 +5,7 @@ import Testing
 
 /// Events on an actor.
 @Suite(.tags(.unit)) struct ActorDeliveryTests {
-  /// A reader that tells what it heard, once it has heard enough.
+  /// A reader that returns the events it received, once it has enough.
   private actor Shelf {
     private(set) var titles: [String] = []
     private var subscription: ObservationToken?
@@ -49,7 +49,7 @@ import Testing
   }
 
   /// The event was on its way when its reader cancelled.
-  @Test func afterTheActorHasCancelledItHearsNothing() async throws {
+  @Test func afterCancellingTheActorReceivesNothing() async throws {
     let shop = try MusicShop()
     let shelf = Shelf()
     await shelf.hold(
@@ -63,7 +63,7 @@ import Testing
     }
     #expect(await shelf.titles(atLeast: 1) == ["one → a"])
     #expect(shop.registry == [])
-    // Another reader hears a later commit; the first one's turn would have come before.
+    // Another reader receives a later commit; the first reader would have been called before it.
     let later = Shelf()
     let subscription = try await shop.store.changes(of: .field(\Album.title, of: 1))
       .deliver(to: later) { $0.hear($1.text) }
@@ -87,7 +87,7 @@ import Testing
     #expect(shop.registry == [])
   }
 
-  @Test func aSlowActorGetsWhatItsBacklogHolds() async throws {
+  @Test func aSlowActorReceivesAsManyEventsAsItsBacklogHolds() async throws {
     let shop = try MusicShop()
     let shelf = Shelf()
     let albums = try await shop.store.liveQuery(Album.all.order { $0.title })
@@ -104,8 +104,8 @@ import Testing
     subscription.cancel()
   }
 
-  /// One record that cannot be read takes nothing from those that can.
-  @Test func anEventThatCannotBeMadeIsReportedAndTheNextOneComes() async throws {
+  /// One unreadable record does not affect the readable ones.
+  @Test func anEventThatCannotBeBuiltIsReportedAndTheNextOneArrives() async throws {
     let shop = try MusicShop()
     let shelf = Shelf()
     let subscription = try await shop.store.changes(of: .field(\Album.title, of: 1))

@@ -9,7 +9,7 @@ import Testing
   }
 
   @Test func theRowWhoseKeyChangedMovesAndItsNeighboursDoNot() {
-    // A diff that only looks at positions would move row 2 just as well.
+    // A diff that only compares positions could also move row 2.
     #expect(moves([1, 2, 3], [2, 1, 3], changed: [1]) == [1])
     #expect(moves([1, 2, 3], [2, 1, 3], changed: [2]) == [2])
   }

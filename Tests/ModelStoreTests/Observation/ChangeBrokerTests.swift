@@ -3,7 +3,7 @@ import Testing
 
 @testable import ModelStore
 
-/// Who is told of which commit, without a database.
+/// Which observers are notified of which commit, without a database.
 @Suite(.tags(.unit)) struct ChangeBrokerTests {
   private final class Witness: ChangeBroker.Observer {
     let commits = Recorder<String>()
@@ -44,7 +44,7 @@ import Testing
       isRecreated: false)
   }
 
-  @Test func whoCouldNotFollowIsResetByTheNextCommitOfAnyModel() {
+  @Test func anObserverThatFailedIsResetByTheNextCommitOfAnyModel() {
     let broker = ChangeBroker()
     let failing = Witness("A", outcomes: [.failed, .failed, .ready])
     let other = Witness("B")
@@ -61,7 +61,7 @@ import Testing
     for end in ends { end() }
   }
 
-  @Test func whoFailedAndEndedIsForgotten() {
+  @Test func anObserverThatFailedAndEndedIsForgotten() {
     let broker = ChangeBroker()
     let end = broker.add(Witness("A", outcomes: [.failed]))
     broker.publish(ChangeBroker.Announcement(changes: [Self.change("A")]))
@@ -69,7 +69,7 @@ import Testing
     #expect(!broker.hasFailed)
   }
 
-  @Test func whoIsResetGetsNoPartOfTheChanges() {
+  @Test func anObserverThatIsResetReceivesNoPartialChanges() {
     let broker = ChangeBroker()
     let early = Witness("A")
     let late = Witness("A")
@@ -83,7 +83,7 @@ import Testing
   }
 
   /// There may be very many observers, and the broker is locked meanwhile.
-  @Test func whoseModelIsResetIsKnownWithoutAskingAnybody() {
+  @Test func observersOfAResetModelAreKnownWithoutCallingThem() {
     let broker = ChangeBroker()
     let schema = ModelSchema(
       name: "A",

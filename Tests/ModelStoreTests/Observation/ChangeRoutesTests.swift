@@ -2,7 +2,7 @@ import Testing
 
 @testable import ModelStore
 
-/// Who is found for a change, held against asking everyone.
+/// The observers found for a change, compared with a search through all of them.
 @Suite(.tags(.law)) struct ChangeRoutesTests {
   private static let schema = ModelSchema(
     name: "t",
@@ -34,7 +34,7 @@ import Testing
   }
 
   @Test(arguments: 1...4)
-  func everyoneConcernedAndNobodyElse(seed: UInt64) {
+  func exactlyTheAffectedObserversAreFound(seed: UInt64) {
     var random = SeededGenerator(seed: seed)
     var routes = ChangeRoutes()
     var known: [UInt64: ChangeBroker.Interest] = [:]

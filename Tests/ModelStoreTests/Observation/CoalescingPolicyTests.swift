@@ -2,9 +2,9 @@ import Testing
 
 @testable import ModelStore
 
-/// What becomes of commits that nobody takes at once.
+/// What happens to commits that are not read at once.
 @Suite(.tags(.unit)) struct CoalescingPolicyTests {
-  /// One of each kind of observer, with the versions that they were told of.
+  /// One observer of each kind, with the versions that it received.
   private struct Everyone {
     let store: Store
     let gate = DispatchGate()
@@ -44,7 +44,7 @@ import Testing
   private static let steps = ["song 1", "a", "b", "c", "d"]
 
   @Test(
-    "each kind of observer keeps as many events as it was asked to",
+    "each kind of observer keeps as many events as its backlog allows",
     arguments: [
       (CoalescingPolicy.every, [0, 1, 2, 3, 4]), (.bounded(3), [0, 1, 2, 4]),
       (.bounded(4), [0, 1, 2, 3, 4]),
@@ -53,7 +53,7 @@ import Testing
   func waitingEvents(coalescing: CoalescingPolicy, stops: [Int]) throws {
     let world = try ListWorld(songs: [1, 1, 2])
     let everyone = try Everyone(world, coalescing)
-    // The first observer holds up all who come after it.
+    // The first observer delays all later ones.
     try world.store.write { tx in try tx.insert(Mix(id: 3)) }
     for title in Self.steps.dropFirst() {
       try world.store.write { tx in try tx.set(\Song.title, to: title, for: 1) }
@@ -75,7 +75,7 @@ import Testing
   }
 
   /// What a mailbox keeps, and the turns that it asks for, do not grow with the commits.
-  @Test func foldedEventsNeedNoTurnOfTheirOwn() {
+  @Test func coalescedEventsNeedNoSeparateTurn() {
     struct Step: ObservedEvent {
       let version: UInt64
       var distance: Int
@@ -108,7 +108,7 @@ import Testing
     #expect(told.taken() == [])
     mailbox.deliver(upTo: 9)
     #expect(told.taken() == [[9, 1]])
-    // Of one that came to nothing, the turn serves whoever comes before it.
+    // An event without a net change leaves its turn to an earlier one.
     let later = [(10, 1), (11, 2), (12, -2), (13, 6)].map { version, distance in
       mailbox.put(Step(version: UInt64(version), distance: distance)).contains(.ready)
     }
@@ -117,7 +117,7 @@ import Testing
     #expect(told.taken() == [[10, 1], [13, 6]])
   }
 
-  @Test func aPausedSubscriptionHearsLaterAndInOrder() throws {
+  @Test func aPausedSubscriptionReceivesEventsLaterAndInOrder() throws {
     let shop = try MusicShop()
     let subscription = try shop.store.observe(.field(\Album.title, of: 1), coalescing: .bounded(2))
     {
@@ -143,7 +143,7 @@ import Testing
     other.cancel()
   }
 
-  @Test func whatIsUndoneWhilePausedIsNotTold() throws {
+  @Test func changesThatCancelOutDuringAPauseAreNotReported() throws {
     let shop = try MusicShop()
     let titles = try shop.store.liveQuery(Album.all.order { $0.title })
     let subscription = try titles.observe(coalescing: .latest) {
@@ -159,7 +159,7 @@ import Testing
     subscription.cancel()
   }
 
-  /// Pausing, writing and resuming on several threads: each observer's story stays one chain.
+  /// Pausing, writing and resuming on several threads: each observer's events stay one chain.
   @Test func pausingAtAnyMomentLosesNothing() async throws {
     let shop = try MusicShop { $0.durability = .normal }
     let steps = Recorder<[String?]>()
@@ -194,7 +194,7 @@ import Testing
 
   // Loops
 
-  @Test func aLoopTakesWhatItsBacklogHolds() async throws {
+  @Test func aLoopReceivesAsManyEventsAsItsBacklogHolds() async throws {
     let shop = try MusicShop()
     let latest = try await shop.store.changes(of: .field(\Album.title, of: 1), coalescing: .latest)
     let every = try await shop.store.changes(of: .field(\Album.title, of: 1), coalescing: .every)
@@ -215,7 +215,7 @@ import Testing
 
   // Writes that leave subscribers out
 
-  @Test func aSuppressedWriteIsNotToldToThoseItLeavesOut() async throws {
+  @Test func aSuppressedWriteIsNotReportedToTheExcludedObservers() async throws {
     let shop = try MusicShop()
     let albums = try await shop.store.liveQuery(Album.all.order { $0.title })
     let field = try shop.store.observe(\Album.title, of: 1) { shop.told.add("field \($0.text)") }
@@ -233,7 +233,7 @@ import Testing
     try await shop.store.write(suppressing: [list]) { tx in try tx.delete(Album.self, 2) }
     #expect(shop.news() == [])
     try shop.setTitle("a")
-    // The result before is the one that the suppressed writes left.
+    // The result before is the result of the suppressed writes.
     let (three, first) = ([SQLValue.integer(3)], [SQLValue.integer(1)])
     #expect(
       shop.news() == [
@@ -243,7 +243,7 @@ import Testing
     for subscription in [field, list, witness] { subscription.cancel() }
   }
 
-  @Test func whatWaitsIsNotFoldedAcrossASuppressedWrite() throws {
+  @Test func waitingEventsAreNotCoalescedAcrossASuppressedWrite() throws {
     let shop = try MusicShop()
     let subscription = try shop.store.observe(.field(\Album.title, of: 1), coalescing: .latest) {
       shop.told.add($0.text)
@@ -261,8 +261,9 @@ import Testing
     subscription.cancel()
   }
 
-  /// What came after the suppressed write was undone, and what came then was folded across it.
-  @Test func whatIsUndoneAfterASuppressedWriteLeavesItsGap() throws {
+  /// The changes after the suppressed write cancelled out, and once later changes were coalesced
+  /// across it.
+  @Test func changesThatCancelOutAfterASuppressedWriteLeaveItsGap() throws {
     let shop = try MusicShop()
     let subscription = try shop.store.observe(.field(\Album.title, of: 1), coalescing: .latest) {
       shop.told.add($0.text)
@@ -303,7 +304,7 @@ import Testing
     subscription.cancel()
   }
 
-  @Test("who wants the latest is told between the calls of a slow one, while writing goes on")
+  @Test("during writes, an observer of the latest value is called between calls of a slow one")
   func aSlowCallbackDoesNotStarveOthers() throws {
     let world = try ListWorld(songs: [1])
     let (entered, gate) = (DispatchGate(), DispatchGate())

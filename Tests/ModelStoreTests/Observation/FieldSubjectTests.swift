@@ -6,7 +6,7 @@ import Testing
 
 /// Fields as sources of values and as places to send them to.
 @Suite(.tags(.unit)) struct FieldSubjectTests {
-  @Test("RX1 RX2 a subscriber hears what happens from then on, until it lets go")
+  @Test("RX1 RX2 a subscriber receives future values until it cancels")
   func hotAndUntilReleased() throws {
     let shop = try MusicShop()
     try shop.setTitle("before")
@@ -23,7 +23,7 @@ import Testing
     #expect(shop.registry == [])
   }
 
-  @Test("RX3 a subject is source and sink of its field")
+  @Test("RX3 a subject publishes its field and writes to it")
   func sourceAndSink() throws {
     let shop = try MusicShop()
     let subject = try shop.store.subject(\Album.title, of: 1)
@@ -37,7 +37,7 @@ import Testing
     subscription.cancel()
   }
 
-  @Test("RX4 a value that is there already is not told")
+  @Test("RX4 writing the current value reports nothing")
   func equalValuesAreDropped() throws {
     let shop = try MusicShop()
     let subject = try shop.store.subject(\Album.title, of: 1)
@@ -47,7 +47,7 @@ import Testing
     subscription.cancel()
   }
 
-  @Test("RX5 ending one subscription ends just that one, and twice is once")
+  @Test("RX5 cancelling a subscription ends only that one, and cancelling again has no effect")
   func endingOneEndsOne() throws {
     let shop = try MusicShop()
     let subject = try shop.store.subject(\Album.title, of: 1)
@@ -59,7 +59,7 @@ import Testing
     second.cancel()
   }
 
-  @Test("RX6 a bag ends everything with itself, and keeps the subject alive until then")
+  @Test("RX6 a bag keeps its subject alive and ends its subscriptions when it is released")
   func aBagEndsEverything() throws {
     let shop = try MusicShop()
     var bag: ObservationBag? = ObservationBag()
@@ -75,13 +75,13 @@ import Testing
     try shop.setTitle("b")
     #expect(shop.news() == [])
     #expect(shop.registry == [])
-    // Without anybody who keeps it, a subscription ends at once.
+    // A subscription that is not retained ends at once.
     _ = try shop.store.subject(\Album.title, of: 1).stream.subscribe { shop.told.add($0) }
     try shop.setTitle("c")
     #expect(shop.news() == [])
   }
 
-  @Test("RX7 filters chain, and the end of the last one is the end of all")
+  @Test("RX7 filters can be chained, and ending the last one ends them all")
   func filtersChainAndEndTogether() throws {
     let shop = try MusicShop()
     let subject = try shop.store.subject(\Album.title, of: 1)
@@ -94,14 +94,14 @@ import Testing
     #expect(shop.registry == ["Album[1].title"])
     for title in ["a", "ab", "bb", "ac", "abc"] { try subject.send(title) }
     #expect(shop.news() == ["2", "3"])
-    // There, the filter forgot to hand on what ends it, and went on for ever.
+    // Once, the filter did not pass on its cancellation, and never ended.
     subscription.cancel()
     #expect(shop.registry == [])
     try subject.send("abcd")
     #expect(shop.news() == [])
   }
 
-  @Test("RX8 RX9 a value goes from field to field")
+  @Test("RX8 RX9 a value is passed from field to field")
   func fromFieldToField() throws {
     let shop = try MusicShop()
     let one = try shop.store.subject(\Album.title, of: 1)
@@ -118,7 +118,7 @@ import Testing
     #expect(shop.failures.events == [])
   }
 
-  @Test("RX9 a chain of three passes each field once")
+  @Test("RX9 a chain of three fields visits each field once")
   func aChainOfThree() throws {
     let shop = try MusicShop()
     let subjects = try (1...3).map { try shop.store.subject(\Album.title, of: $0) }
@@ -132,7 +132,7 @@ import Testing
     for binding in bindings { binding.cancel() }
   }
 
-  @Test("RX9 two fields bound to each other come to rest, whatever is made of the value")
+  @Test("RX9 two fields bound to each other settle, whatever their transforms do")
   func twoWayComesToRest() throws {
     let shop = try MusicShop()
     let one = try shop.store.subject(\Album.title, of: 1)
@@ -152,7 +152,7 @@ import Testing
     for subscription in bindings + [counted] { subscription.cancel() }
   }
 
-  @Test("RX9 a circle of three, through subjects of its own for each end")
+  @Test("RX9 a cycle of three fields settles, also with separate subjects for each end")
   func aCircleComesToRest() throws {
     let shop = try MusicShop()
     let bindings = try [(1, 2), (2, 3), (3, 1)].map { from, to in
@@ -165,7 +165,7 @@ import Testing
     for binding in bindings { binding.cancel() }
   }
 
-  @Test("a plain subscriber hears of every value, also of one that answers its own")
+  @Test("a plain subscriber receives every value, also replies to its own writes")
   func aPlainSubscriberMissesNothing() throws {
     let shop = try MusicShop()
     let subject = try shop.store.subject(\Album.title, of: 1)
@@ -184,7 +184,7 @@ import Testing
     label.cancel()
   }
 
-  @Test("a wave goes on into the tasks that a callback starts")
+  @Test("a cascade continues in the tasks that a callback starts")
   func aWaveFollowsTasks() async throws {
     let shop = try MusicShop()
     let one = try shop.store.subject(\Album.title, of: 1)
@@ -207,7 +207,7 @@ import Testing
     back.cancel()
   }
 
-  @Test("RX9 subscribers are called in order, and may end themselves and others inside a call")
+  @Test("RX9 subscribers are called in order and may cancel themselves and others during a call")
   func inOrderAndEndingInside() throws {
     let shop = try MusicShop()
     let subject = try shop.store.subject(\Album.title, of: 1)
@@ -225,7 +225,7 @@ import Testing
     #expect(shop.registry.count == 2)
   }
 
-  @Test("RX10 a target that is gone is no target: an object, a record, a store")
+  @Test("RX10 a released object, a deleted record and a closed store are no longer targets")
   func deadTargets() throws {
     let shop = try MusicShop()
     final class Label: Sendable {
@@ -254,7 +254,7 @@ import Testing
     writing.cancel()
   }
 
-  @Test("a subject does not keep its store, and says so when the store is gone")
+  @Test("a subject does not retain its store and reports when the store is gone")
   func theStoreGoes() throws {
     let subject: FieldSubject<Album, String>
     weak var engine: StoreEngine?
@@ -270,7 +270,7 @@ import Testing
     #expect(failure { try subject.stream.subscribe { _ in } }?.code == .misuse)
   }
 
-  @Test("DS12 each binding has a mode of its own: one field bound twice, differently")
+  @Test("DS12 each binding has its own mode: one field is bound twice with different modes")
   func bindingsDoNotMix() throws {
     let shop = try MusicShop()
     let one = try shop.store.subject(\Album.title, of: 1)
@@ -289,7 +289,7 @@ import Testing
     bindings[1].cancel()
   }
 
-  @Test("what a rule refuses goes to the store's onError, and the binding goes on")
+  @Test("a refused value is reported to the store's onError, and the binding continues")
   func aRefusedValue() throws {
     let shop = try MusicShop()
     let one = try shop.store.subject(\Album.title, of: 1)
@@ -304,7 +304,7 @@ import Testing
     binding.cancel()
   }
 
-  @Test("a subject is an asynchronous sequence of its values, with the operators of those")
+  @Test("a subject is an asynchronous sequence of its values, with the usual operators")
   func anAsynchronousSequence() async throws {
     let shop = try MusicShop()
     let subject = try shop.store.subject(\Album.title, of: 1)

@@ -39,7 +39,7 @@ import Testing
   }
 
   @Test(arguments: 1...5)
-  func whatWasCommittedMeanwhileIsTakenOver(seed: UInt64) {
+  func commitsDuringTheFirstReadAreApplied(seed: UInt64) {
     var random = SeededGenerator(seed: seed)
     for _ in 0..<100 {
       func step(_ state: [Int64: Int64]) -> [Int64: Int64] {
@@ -68,7 +68,7 @@ import Testing
     }
   }
 
-  @Test func whatCannotBeTakenOverIsReadAgain() {
+  @Test func aResultThatCannotApplyACommitIsReadAgain() {
     let states: [[Int64: Int64]] = [[1: 1], [1: 1, 2: 2]]
     let overtaken = Hydration(ChangeBroker.Interest(model: "t"), by: Self.rule)
     _ = overtaken.note(Self.commit(from: [:], to: [:], version: 1, isReset: true))
@@ -84,7 +84,7 @@ import Testing
   /// Queries are opened while a thread writes without pause; each must be what SQL says at the end,
   /// and what its events made of its first state must be that too.
   @Test(.timeLimit(.minutes(30)))
-  func queriesOpenedWhileSomebodyWritesMissNothing() throws {
+  func queriesOpenedDuringWritesMissNothing() throws {
     let directory = try TemporaryDirectory()
     let store = try Store(at: directory.file("busy.store"), models: Artist.self, Album.self)
     try store.write { tx in

@@ -57,7 +57,7 @@ import Testing
     for subscription in subscriptions + [again] { subscription.cancel() }
   }
 
-  @Test func recordsThatDoNotComeInOrderMakeNoTree() {
+  @Test func recordsOutOfOrderAreRefusedByTheTree() {
     let rule = LiveResult.Rule(
       schema: ModelSchema(
         name: "t", fields: [FieldSchema(name: "id", type: .integer)], key: ["id"]),

@@ -3,8 +3,9 @@ import Testing
 @testable import ModelStore
 
 @Suite(.tags(.unit)) struct LateObserverTests {
-  /// An observer that came after the transaction's capture was planned once heard nothing of it.
-  @Test func anObserverThatComesDuringATransactionLooksAnew() throws {
+  /// Once, an observer that was added after the transaction's capture was planned received nothing
+  /// of it.
+  @Test func anObserverAddedDuringATransactionReadsAgain() throws {
     let directory = try TemporaryDirectory()
     let store = try Store(at: directory.file("late.store"), models: Artist.self)
     try store.write { tx in try tx.insert(Artist(id: 1, name: "before")) }

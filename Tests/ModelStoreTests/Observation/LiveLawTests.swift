@@ -7,14 +7,14 @@ import Testing
 @Suite(.tags(.law)) struct LiveLawTests {
   private typealias State = SmallTable.State
 
-  /// The state of a table, for those who look records up.
+  /// The state of a table, for lookups of records.
   private final class Table: Sendable {
     let state: Mutex<State>
 
     init(_ state: State) { self.state = Mutex(state) }
   }
 
-  /// A live result of `t`, the state that it follows, and what its subscribers were told.
+  /// A live result of `t`, the state that it follows, and what its subscribers received.
   private final class World: Sendable {
     let live: LiveResult
     let table: Table
@@ -60,8 +60,8 @@ import Testing
     }
   }
 
-  /// What a change set says of rows and places; empty for none. Not the reasons, nor whether a row
-  /// was recreated: what cancels out in the first fold takes them along.
+  /// The rows and indices of a change set; empty for none. Without the reasons, and without whether
+  /// a row was recreated: both are lost when changes cancel out in the first coalescing.
   private static func description(_ delta: QueryDelta?) throws -> [String] {
     guard let delta else { return [] }
     let changes = try QueryChanges<DynamicRecord>(delta, schema: SmallTable.schema)
@@ -87,8 +87,8 @@ import Testing
     return first.followed(by: second)
   }
 
-  @Test("P5 it makes no difference which of three are folded first", arguments: 1...12)
-  func foldingIsAssociative(seed: UInt64) throws {
+  @Test("P5 coalescing three commits gives the same result in either order", arguments: 1...12)
+  func coalescingIsAssociative(seed: UInt64) throws {
     var generator = SeededGenerator(seed: seed)
     var checked = 0
     for _ in 0..<400 {
@@ -110,7 +110,7 @@ import Testing
     #expect(checked > 300, "seed \(seed)")
   }
 
-  @Test("P12 a window of what is applied is what is applied to the window", arguments: 1...12)
+  @Test("P12 changes applied to a window equal the window of the changed result", arguments: 1...12)
   func aWindowFollowsTheWhole(seed: UInt64) throws {
     var generator = SeededGenerator(seed: seed)
     for round in 0..<150 {
@@ -142,7 +142,7 @@ import Testing
     }
   }
 
-  @Test("P10 all that is told of one commit is between the same two versions")
+  @Test("P10 all events of one commit lie between the same two versions")
   func oneCommitOneStep() throws {
     let directory = try TemporaryDirectory()
     let store = try Store(at: directory.file("laws.store"), models: Artist.self, Album.self)
@@ -157,7 +157,7 @@ import Testing
       try observe(Album.all.filter(.sql("length(title) > 0"))),
     ]
     for round in 1...3 {
-      // A commit that concerns nobody in between.
+      // A commit in between that concerns no observer.
       try store.write { try $0.insert(Artist(id: Int64(round), name: "artist")) }
       try store.write { tx in
         try tx.upsert(Album(id: Int64(round), title: "a"))

@@ -2,7 +2,7 @@ import Testing
 
 @testable import ModelStore
 
-/// How live queries are kept, and that it makes no difference to what they tell.
+/// How live queries are kept up to date, which makes no difference to what they report.
 @Suite(.tags(.unit)) struct LivePlanTests {
   private static let setup =
     LiveQueryTests.setup + """
@@ -46,7 +46,7 @@ import Testing
     #expect(error?.message.contains("stranger") == true)
   }
 
-  @Test func aViewTellsWhatTheTablesBehindItDo() throws {
+  @Test func aViewReportsChangesOfItsTables() throws {
     let file = try DetectionFile(Self.setup)
     let pair = try Self.schema("pair", in: file)
     let live = try file.store.liveQuery(
@@ -81,7 +81,7 @@ import Testing
 
   /// 'b' and 'B' are one place under NOCASE, so such a row does not move.
   @Test(arguments: [nil, Condition.sql("length(t) > 0")])
-  func bothPlansTellTheSameMoves(condition: Condition?) throws {
+  func bothPlansReportTheSameMoves(condition: Condition?) throws {
     let file = try DetectionFile(Self.setup)
     let item = try Self.schema("item", in: file)
     let order = [QueryOrdering(fieldIndex: 2, collation: .nocase)]
@@ -179,7 +179,7 @@ import Testing
     subscription.cancel()
   }
 
-  @Test func whatIsComputedFromTheRecordNeedsNoTable() throws {
+  @Test func expressionsOverTheRecordNeedNoTable() throws {
     let file = try DetectionFile(Self.setup)
     let item = try Self.schema("item", in: file)
     let each = try file.store.liveQuery(
@@ -222,7 +222,7 @@ import Testing
     #expect(live.count == 0)
   }
 
-  @Test func whatIsSQLitesOwnIsRefusedAsThat() throws {
+  @Test func queriesOfSQLitesOwnTablesAreRefused() throws {
     let file = try DetectionFile(Self.setup)
     let item = try Self.schema("item", in: file)
     let error = failure {

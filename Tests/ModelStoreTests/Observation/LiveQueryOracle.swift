@@ -2,7 +2,7 @@ import Testing
 
 @testable import ModelStore
 
-/// Compares what a live query tells with the whole result before and after, as SQL gives them.
+/// Compares what a live query reports with the whole result before and after, as SQL returns them.
 struct LiveQueryOracle {
   let schema: ModelSchema
   let terms: [(field: Int, term: SortTerm)]

@@ -77,8 +77,8 @@ import Testing
     return oracle.objection(to: event, from: old, to: new)
   }
 
-  /// A result that could not be read anew once went on telling indices of a list that was no more.
-  @Test func aResultThatCannotBeReadAnewTriesAgainAtTheNextCommit() throws {
+  /// Once, a result that could not be refetched continued to report indices of an outdated list.
+  @Test func aResultThatCannotBeRefetchedTriesAgainAtTheNextCommit() throws {
     struct Unreadable: Error {}
     let states = [
       [Row(sortKey: 1, isAdmitted: true), nil], [nil, Row(sortKey: 0, isAdmitted: true)],
@@ -109,7 +109,7 @@ import Testing
     end()
   }
 
-  @Test func aResultThatLacksAChangedRecordIsReadAnewAndSaysSo() throws {
+  @Test func aResultThatLacksAChangedRecordIsRefetchedAndReportsIt() throws {
     let states = [
       [Row(sortKey: 1, isAdmitted: true), Row(sortKey: 2, isAdmitted: true)],
       [nil, Row(sortKey: 2, isAdmitted: true)],
@@ -130,7 +130,7 @@ import Testing
     end()
   }
 
-  @Test("P1 P2 P3 P7 P9 every step between two states of three rows")
+  @Test("P1 P2 P3 P7 P9 every step between two states of three rows is reported exactly")
   func everyStepBetweenTwoStatesOfThreeRows() throws {
     let oracle = LiveQueryOracle(schema: Self.schema, terms: Self.terms)
     let states = Self.states(rowCount: 3)
@@ -145,7 +145,7 @@ import Testing
     }
   }
 
-  @Test("P4 every pair of steps of two rows, folded")
+  @Test("P4 every pair of steps of two rows coalesces exactly")
   func everyPairOfStepsOfTwoRowsFolded() throws {
     let oracle = LiveQueryOracle(schema: Self.schema, terms: Self.terms)
     let states = Self.states(rowCount: 2)
@@ -166,7 +166,7 @@ import Testing
   }
 
   @Test(
-    "P4 every sequence of up to four commits over four rows, told at once",
+    "P4 every sequence of up to four commits over four rows coalesces exactly",
     arguments: [[], [0, 1, 1, 2]] as [[Int64]])
   func everyShortSequenceOfCommits(sortKeys: [Int64]) throws {
     let start = (0..<4).map { place in
@@ -196,7 +196,7 @@ import Testing
       self.share = share
     }
 
-    /// - Parameter told: What the commits before came to; nil for nothing.
+    /// - Parameter told: The net result of the commits before; nil for no change.
     mutating func extend(
       _ state: [Row?], _ rows: LiveRows, told: QueryDelta?, length: UInt64
     ) throws {
@@ -239,7 +239,7 @@ import Testing
     }
   }
 
-  @Test("P4 long sequences of commits over four rows, told at once", arguments: 1...20)
+  @Test("P4 long sequences of commits over four rows coalesce exactly", arguments: 1...20)
   func longFoldsOfFourRows(seed: UInt64) throws {
     let oracle = LiveQueryOracle(schema: Self.schema, terms: Self.terms)
     var generator = SeededGenerator(seed: seed)

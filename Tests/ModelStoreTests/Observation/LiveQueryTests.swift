@@ -135,8 +135,8 @@ import Testing
   }
 
   @Test(
-    "P1 P2 P3 P4 P7 P9 P13 P15 random transactions tell exactly what SQL says", arguments: seeds)
-  func randomTransactionsTellExactlyWhatSQLSays(seed: UInt64) async throws {
+    "P1 P2 P3 P4 P7 P9 P13 P15 random transactions report exactly what SQL says", arguments: seeds)
+  func randomTransactionsReportExactlyWhatSQLSays(seed: UInt64) async throws {
     let directory = try TemporaryDirectory()
     let path = directory.file("random.db")
     try PlainDatabase(path).execute(Self.setup)
@@ -200,8 +200,8 @@ import Testing
     return watch.oracle.objection(to: event, from: old, to: new)
   }
 
-  /// So many rows change that the result's tree is built anew; the event is as exact as any.
-  @Test func aLargeCommitIsToldAsExactly() throws {
+  /// Enough rows change that the result's tree is built again; the event is still exact.
+  @Test func aLargeCommitIsReportedJustAsExactly() throws {
     let directory = try TemporaryDirectory()
     let path = directory.file("large.db")
     try PlainDatabase(path).execute(
@@ -254,7 +254,7 @@ import Testing
     #expect(live.count == 0)
   }
 
-  @Test func whatAnotherConnectionWroteComesAsAReset() throws {
+  @Test func writesOfAnotherConnectionArriveAsAReset() throws {
     let file = try DetectionFile(Self.setup)
     let schema = try #require(file.store.schema.models.first { $0.name == "g" })
     let live = try file.store.liveQuery(

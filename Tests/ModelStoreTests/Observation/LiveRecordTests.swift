@@ -7,7 +7,7 @@ import Testing
 
 /// Records as the standard library's Observation sees them.
 @Suite(.tags(.unit)) struct LiveRecordTests {
-  @Test func aLiveRecordIsTheRecordAsItIs() throws {
+  @Test func aLiveRecordShowsTheCurrentRecord() throws {
     let shop = try MusicShop()
     let album = try shop.store.liveRecord(Album.self, 1)
     #expect(album.title == "one")
@@ -26,7 +26,7 @@ import Testing
     #expect(album.key == 1)
   }
 
-  @Test func onlyThoseWhoReadAFieldAreTold() throws {
+  @Test func onlyReadersOfAChangedFieldAreNotified() throws {
     let shop = try MusicShop()
     let album = try shop.store.liveRecord(Album.self, 1)
     func track(_ name: String, _ read: () -> Void) {
@@ -41,7 +41,7 @@ import Testing
     #expect(shop.news().sorted() == ["artist", "computed", "record"])
     try shop.setTitle("two")
     #expect(shop.news() == ["title"])
-    // Each is told once; whoever wants to hear more reads again.
+    // Each is notified once; reading again registers for the next change.
     try shop.setTitle("three")
     #expect(shop.news() == [])
     try shop.store.write { tx in try tx.set(\Album.title, to: "other", for: 2) }
@@ -53,8 +53,8 @@ import Testing
   }
 
   /// With the value stored after the announcement, a reader on another thread could read the old
-  /// one, be registered too late, and never be told of the new one.
-  @Test func whoIsToldReadsTheNewValue() throws {
+  /// one, be registered too late, and never be notified of the new one.
+  @Test func aNotifiedReaderReadsTheNewValue() throws {
     let shop = try MusicShop()
     let album = try shop.store.liveRecord(Album.self, 1)
     withObservationTracking {
@@ -79,7 +79,7 @@ import Testing
     #expect(await iterator.next() == "three")
   }
 
-  @Test func foreignCommitsAreFollowedToo() throws {
+  @Test func aLiveRecordFollowsForeignCommits() throws {
     let shop = try MusicShop()
     let album = try shop.store.liveRecord(Album.self, 1)
     withObservationTracking {
@@ -117,7 +117,7 @@ import Testing
     #expect(shop.registry == [])
   }
 
-  @Test func itDoesNotKeepTheStoreOpen() throws {
+  @Test func aLiveRecordDoesNotKeepTheStoreOpen() throws {
     let album: LiveRecord<Album>
     weak var engine: StoreEngine?
     do {
@@ -125,12 +125,12 @@ import Testing
       engine = shop.store.engine
       album = try shop.store.liveRecord(Album.self, 1)
     }
-    // A look for other processes' commits that was running may have it last.
+    // A poll for other processes' commits that was running may hold it last.
     while engine != nil { sched_yield() }
     #expect(album.title == "one")
   }
 
-  @Test func aRecordThatDoesNotFitStaysAsItWas() throws {
+  @Test func aRecordThatCannotBeDecodedKeepsItsLastValue() throws {
     let shop = try MusicShop()
     let album = try shop.store.liveRecord(Album.self, 1)
     try PlainDatabase(shop.store.path).execute(

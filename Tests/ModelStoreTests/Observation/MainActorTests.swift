@@ -44,7 +44,7 @@ import Testing
     #expect(shop.registry == [])
   }
 
-  @Test("transforms run before; what the main actor cancels is not assigned")
+  @Test("transforms run before delivery; a value of a cancelled binding is not assigned")
   func cancelling() async throws {
     let shop = try MusicShop()
     let (label, other) = (Label(), Label())
@@ -62,7 +62,7 @@ import Testing
     withExtendedLifetime(witness) {}
   }
 
-  @Test("a binding does not keep the object alive")
+  @Test("a binding does not keep its object alive")
   func theObjectGoes() async throws {
     let shop = try MusicShop()
     var label: Label? = Label()
@@ -80,7 +80,7 @@ import Testing
     withExtendedLifetime(bindings) {}
   }
 
-  @Test("events are delivered to the main actor, each one, in order")
+  @Test("every event is delivered to the main actor, in order")
   func delivery() async throws {
     let shop = try MusicShop()
     let label = Label()
@@ -99,7 +99,7 @@ import Testing
     #expect(label.shown == titles)
   }
 
-  @Test("a form and a field follow each other, and no value comes back")
+  @Test("a form and a field follow each other without echoes")
   func bothWays() async throws {
     let shop = try MusicShop()
     let form = Form()
@@ -209,7 +209,7 @@ import Testing
     }
   }
 
-  @Test("while somebody types, what was written before does not come back")
+  @Test("while a user types, earlier values do not come back")
   func theOwnValueDoesNotReplaceANewerOne() async throws {
     let form = try await TypedForm(holdingDeliveryOf: ["a", "ab"])
     try await form.store("a")
@@ -228,7 +228,7 @@ import Testing
     #expect(form.shop.failures.events == [])
   }
 
-  @Test("a refused value is not replaced by the one that was written before it")
+  @Test("a refused value is not replaced by an earlier one")
   func theOwnValueDoesNotReplaceARefusedOne() async throws {
     let form = try await TypedForm(holdingDeliveryOf: ["a"])
     try await form.store("a")
@@ -241,7 +241,7 @@ import Testing
     #expect(form.shop.failures.events == ["rejected"])
   }
 
-  @Test("what others wrote while a value was on its way is shown when the value is refused")
+  @Test("a foreign write during a pending value is shown when that value is refused")
   func aRefusedValueGivesWayToWhatOthersWrote() async throws {
     let form = try await TypedForm(holdingDeliveryOf: ["stored"])
     try form.shop.setTitle("stored")
@@ -257,7 +257,7 @@ import Testing
     #expect(try form.storedTitle == "stored")
   }
 
-  @Test("what others wrote before an accepted value is not shown, and what they wrote after it is")
+  @Test("foreign writes before an accepted value are not shown, later ones are")
   func theLastOfBothCounts() async throws {
     let form = try await TypedForm(holdingDeliveryOf: ["before", "typed"])
     try form.shop.setTitle("before")
@@ -275,7 +275,7 @@ import Testing
     #expect(form.shop.failures.events == [])
   }
 
-  @Test("an own value that others undo at once is undone in the form, too")
+  @Test("an own value that another writer reverts at once is reverted in the form too")
   func anUndoneValueIsUndone() async throws {
     let form = try await TypedForm(holdingDeliveryOf: ["a"])
     try await form.store("a")
@@ -286,7 +286,7 @@ import Testing
     #expect(form.shop.failures.events == [])
   }
 
-  @Test("what a paused form typed and wrote does not replace what was refused since")
+  @Test("values written by a paused form do not replace a value refused since")
   func aPausedFormKeepsItsRefusedValue() async throws {
     let shop = try MusicShop()
     let form = Form()
@@ -313,7 +313,7 @@ import Testing
     }
   }
 
-  @Test("what the form's own setter makes of a value goes into the field")
+  @Test("a value that the form's setter changes is written to the field")
   func aSetterThatClips() async throws {
     let shop = try MusicShop()
     let form = ShortForm()
@@ -338,7 +338,7 @@ import Testing
     }
   }
 
-  @Test("two forms whose setters answer each other come to rest")
+  @Test("two forms whose setters answer each other settle")
   func settersThatAnswer() async throws {
     let shop = try MusicShop()
     let (loud, quiet) = (LoudForm(), QuietForm())
@@ -387,7 +387,7 @@ import Testing
     binding.cancel()
   }
 
-  @Test("a form that goes, and a record that is not there, end nothing else")
+  @Test("a released form and a missing record do not end other bindings")
   func neitherEndIsThere() async throws {
     let shop = try MusicShop()
     var form: Form? = Form()

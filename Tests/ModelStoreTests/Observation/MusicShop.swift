@@ -1,6 +1,6 @@
 @testable import ModelStore
 
-/// A store with one artist and three albums, and what its observers were told.
+/// A store with one artist and three albums, and what its observers received.
 struct MusicShop: Sendable {
   let directory: TemporaryDirectory
   let store: Store
@@ -34,13 +34,13 @@ struct MusicShop: Sendable {
     try store.write { tx in try tx.set(\Artist.name, to: name, for: 1) }
   }
 
-  /// What was told since the last call.
+  /// The events since the last call.
   func news() -> [String] {
     settle()
     return told.taken()
   }
 
-  /// Waits until every commit is delivered, those that callbacks make meanwhile too.
+  /// Waits until every commit is delivered, including commits that callbacks make meanwhile.
   func settle() {
     var version: UInt64
     repeat {

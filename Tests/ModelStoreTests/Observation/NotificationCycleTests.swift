@@ -29,12 +29,12 @@ import Testing
     }
   }
 
-  /// Waits until callbacks have no more to answer.
+  /// Waits until callbacks make no more writes.
   private static func settle(_ store: Store) {
     for _ in 0...Wave.roundCountMax { store.waitForDelivery() }
   }
 
-  @Test("pausing in the callback does not hide that it answers itself")
+  @Test("pausing in a callback does not hide that it triggers itself")
   func aCycleThroughAPauseEnds() throws {
     let world = try World()
     let albums = try world.store.liveQuery(Album.all.order { $0.title })
@@ -56,7 +56,7 @@ import Testing
     held.events.first?.cancel()
   }
 
-  @Test("JK-I two callbacks that answer each other for ever are stopped by name")
+  @Test("JK-I two callbacks that trigger each other forever are stopped and named")
   func aCycleEndsWithAnErrorThatNamesIt() throws {
     let world = try World()
     let seen = Recorder<Int>()
@@ -76,7 +76,7 @@ import Testing
     #expect(world.errors.events.map(\.code) == [.notificationCycle])
     let message = try #require(world.errors.events.first).message
     #expect(message.contains("Artist[1].name → Album[1].title"))
-    // The store goes on, and so does a new chain.
+    // The store continues to work, and so does a new chain.
     try world.store.write { tx in try tx.set(\Artist.name, to: "1", for: 1) }
     Self.settle(world.store)
     #expect(world.errors.events.count == 2)
@@ -98,7 +98,7 @@ import Testing
     subscription.cancel()
   }
 
-  @Test func aLongChainOfSeparateWritesIsNone() throws {
+  @Test func aLongChainOfSeparateWritesIsNotACycle() throws {
     let world = try World()
     let subscription = try world.store.observe(\Artist.name, of: 1) { change in
       world.writing { tx in try tx.set(\Album.title, to: change.new ?? "", for: 1) }

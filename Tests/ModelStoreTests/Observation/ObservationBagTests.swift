@@ -4,12 +4,12 @@ import Testing
 
 @testable import ModelStore
 
-/// Observers that keep their observations in a bag: who they are, what they observe, how it ends.
+/// Observers that keep their observations in a bag: which exist, what they observe, how they end.
 @Suite(.tags(.unit)) struct ObservationBagTests {
   private static let title = Observed.field(\Album.title, of: 1)
   private static let artist = Observed.field(\Album.artistName, of: 1)
 
-  @Test("JK1 setting a field fires with the new value, one registration")
+  @Test("JK1 setting a field calls the observer with the new value, with one registration")
   func aFieldFires() throws {
     let shop = try MusicShop()
     let bag = ObservationBag()
@@ -39,7 +39,7 @@ import Testing
     #expect(shop.registry == ["Album[2].title", "Album[1].artistName"])
   }
 
-  @Test("JK3 several fields with one callback: exactly one call for each that differs")
+  @Test("JK3 several fields with one callback: one call for each field that differs")
   func severalFieldsOneCallback() throws {
     let shop = try MusicShop()
     let bag = ObservationBag()
@@ -75,7 +75,7 @@ import Testing
     }
   }
 
-  @Test("JK4 an observer may be the observed thing's own object")
+  @Test("JK4 an object may observe itself")
   func anObjectObservesItsOwnRecord() throws {
     let shop = try MusicShop()
     var card: Card? = try Card(shop)
@@ -89,7 +89,7 @@ import Testing
     #expect(shop.registry == [])
   }
 
-  @Test("JK5 an observation of what lives on stays until its observer ends it")
+  @Test("JK5 an observation of a living object lasts until its observer ends it")
   func theObservedOutlivesTheScope() throws {
     let shop = try MusicShop()
     let bag = ObservationBag()
@@ -107,7 +107,7 @@ import Testing
     #expect(shop.news() == [])
   }
 
-  @Test("JK6 TC2 the same registration twice: the first fires, the second never")
+  @Test("JK6 TC2 of two equal registrations only the first is called")
   func theSameTwiceKeepsTheFirst() throws {
     let shop = try MusicShop()
     let bag = ObservationBag()
@@ -119,7 +119,7 @@ import Testing
     #expect(shop.registry == ["Album[1].title"])
   }
 
-  @Test("JK7 two contexts are two registrations and both fire")
+  @Test("JK7 two contexts are two registrations, and both are called")
   func twoContextsBothFire() throws {
     let shop = try MusicShop()
     let bag = ObservationBag()
@@ -140,7 +140,7 @@ import Testing
     #expect(Set(shop.registry) == ["Album[1].title", "Album[1].artistName"])
   }
 
-  @Test("JK9 JK10 the observers of a field, each once")
+  @Test("JK9 JK10 the observers of a field are listed, each once")
   func observersOfAField() throws {
     let shop = try MusicShop()
     let (first, second) = (ObservationBag(), ObservationBag())
@@ -154,7 +154,7 @@ import Testing
     #expect(shop.store.observers(of: Self.artist).isEmpty)
   }
 
-  @Test("JK11 the fields that one observer observes")
+  @Test("JK11 the fields that one observer observes can be listed")
   func fieldsObservedByAnObserver() throws {
     let shop = try MusicShop()
     let bag = ObservationBag()
@@ -168,7 +168,7 @@ import Testing
     #expect(other.observed.map(\.description) == ["Album[1].title", "Album[2].artistID"])
   }
 
-  @Test("JK12 removing by path leaves nothing, and again does nothing")
+  @Test("JK12 removing by path leaves nothing, and removing again has no effect")
   func removingByPath() throws {
     let shop = try MusicShop()
     let bag = ObservationBag()
@@ -179,7 +179,7 @@ import Testing
     #expect(shop.registry == [])
   }
 
-  @Test("JK13 removing by path and context leaves the other context")
+  @Test("JK13 removing by path and context keeps the other context")
   func removingByContext() throws {
     let shop = try MusicShop()
     let bag = ObservationBag()
@@ -198,7 +198,7 @@ import Testing
     #expect(shop.registry == [])
   }
 
-  @Test("JK14 removing several paths at once")
+  @Test("JK14 several paths can be removed at once")
   func removingSeveralPaths() throws {
     let shop = try MusicShop()
     let bag = ObservationBag()
@@ -210,7 +210,7 @@ import Testing
     #expect(shop.registry == [])
   }
 
-  @Test("JK15 removing a path of several observers, of some or of all")
+  @Test("JK15 a path can be removed from some or all of its observers")
   func removingFromSeveralObservers() throws {
     let shop = try MusicShop()
     let bags = [ObservationBag(), ObservationBag(), ObservationBag()]
@@ -226,7 +226,7 @@ import Testing
     #expect(shop.registry == ["Album[1].artistName"])
   }
 
-  @Test("JK16 objects that observe, change and go, twenty times")
+  @Test("JK16 twenty objects that observe and are released in turn leave nothing behind")
   func objectsComeAndGo() throws {
     let shop = try MusicShop()
     final class Person: Sendable {}
@@ -240,7 +240,7 @@ import Testing
       #expect(shop.news() == ["\(round) round \(round)"])
     }
     #expect(shop.registry == [])
-    // The address of one that is gone is no claim to what it had.
+    // A new object at the address of a released one does not inherit its observations.
     try shop.setTitle("after")
     #expect(shop.news() == [])
   }
@@ -266,7 +266,7 @@ import Testing
     }
   }
 
-  @Test("JK31 a record that is deleted while it is observed")
+  @Test("JK31 deleting an observed record is reported")
   func theObservedDies() throws {
     let shop = try MusicShop()
     var bag: ObservationBag? = ObservationBag()
@@ -297,7 +297,7 @@ import Testing
     #expect(shop.news() == ["2 title two → b", "1 artist Miles → Davis", "1 title one → a"])
   }
 
-  @Test("DS7 with replacement the newest callback is the only one")
+  @Test("DS7 with replacement only the newest callback remains")
   func theNewestReplaces() throws {
     let shop = try MusicShop()
     let bag = ObservationBag()
@@ -315,7 +315,7 @@ import Testing
     #expect(shop.registry == ["Album[1].title", "Album[1].artistName"])
   }
 
-  @Test("DS8 what is no field, no key or no model registers nothing")
+  @Test("DS8 an unknown field, key or model registers nothing")
   func nothingIsRegisteredForWhatIsNot() throws {
     let shop = try MusicShop()
     let bag = ObservationBag()
@@ -349,7 +349,7 @@ import Testing
     func encode(to arguments: inout ArgumentWriter) throws { try id.encode(to: &arguments, at: 0) }
   }
 
-  @Test("DS10 the end of an owner ends its observations, also when it had none")
+  @Test("DS10 releasing an owner ends its observations, if any")
   func theEndOfAnOwner() throws {
     let shop = try MusicShop()
     final class Person: Sendable {}
@@ -369,7 +369,7 @@ import Testing
     #expect(shop.store.engine.broker.observers.isEmpty)
   }
 
-  @Test("the store may go before the owner, and the bag before the store")
+  @Test("a store may be released before the owner, and a bag before the store")
   func eitherOrderOfDeath() throws {
     final class Person: Sendable {}
     let person = Person()

@@ -2,13 +2,13 @@ import Testing
 
 @testable import ModelStore
 
-/// What an observation tells besides the changes, and when.
+/// What an observation reports in addition to the changes, and when.
 @Suite(.tags(.unit)) struct ObservationOptionsTests {
   private static func line<Value>(_ change: FieldEvent<Value>) -> String {
     "\(change.phase) \(change.text) \(change.origin)\(change.isReset ? " reset" : "")"
   }
 
-  @Test("TC6 old and new values are both told")
+  @Test("TC6 old and new values are both reported")
   func oldAndNew() throws {
     let shop = try MusicShop()
     let subscription = try shop.store.observe(.field(\Album.title, of: 1)) {
@@ -19,7 +19,7 @@ import Testing
     subscription.cancel()
   }
 
-  @Test("JK-C with the option the present comes first, and nothing is lost or told twice")
+  @Test("JK-C with .initial the current value comes first; nothing is lost or reported twice")
   func thePresentComesFirst() throws {
     let shop = try MusicShop()
     try shop.setTitle("before")
@@ -40,10 +40,10 @@ import Testing
   }
 
   /// What is read for the beginning is read in a transaction, and its COMMIT may fail.
-  @Test func whatCannotBeginIsNotAmongTheObservers() throws {
+  @Test func anObservationThatFailsToStartIsNotRegistered() throws {
     let shop = try MusicShop()
     let engine = shop.store.engine
-    // When the first observer has entered, there is no transaction any more that could end.
+    // When the first observer is registered, there is no open transaction that could end.
     engine.broker.onAudienceChange { [weak engine] in
       guard let engine, engine.connections.writer.isCurrent else { return }
       do {
@@ -69,7 +69,7 @@ import Testing
     #expect(try shop.store.liveQuery(Album.all).count == 3)
   }
 
-  @Test func everyKindOfObservationHasABeginning() throws {
+  @Test func everyKindOfObservationSupportsAnInitialEvent() throws {
     let shop = try MusicShop()
     let bag = ObservationBag()
     try shop.store.observe(.record(Album.self, 1), in: bag, options: .initial) { event in
@@ -91,7 +91,7 @@ import Testing
       ])
   }
 
-  @Test("prior: each change in two calls, one right after the other")
+  @Test("with .prior each change is two calls, one right after the other")
   func priorComesFirst() throws {
     let shop = try MusicShop()
     let bag = ObservationBag()
@@ -107,12 +107,12 @@ import Testing
         "1 initial none → one foreign", "1 before one → none user", "1 after one → two user",
         "2 before one -", "2 after one two",
       ])
-    // A transaction that is rolled back is no change, so nobody is warned of it either.
+    // A rolled back transaction is not a change, so it causes no prior event either.
     failure { try shop.setTitle("") }
     #expect(shop.news() == [])
   }
 
-  @Test func whoEndsInTheFirstOfTwoCallsIsSparedTheSecond() throws {
+  @Test func anObserverThatEndsInTheFirstOfTwoCallsDoesNotReceiveTheSecond() throws {
     let shop = try MusicShop()
     let bag = ObservationBag()
     try shop.store.observe(.field(\Album.title, of: 1), in: bag, options: .prior) {
@@ -141,7 +141,7 @@ import Testing
       ])
   }
 
-  @Test func insideAWriteThePresentIsNotSettled() throws {
+  @Test func insideAWriteAnInitialValueIsRefused() throws {
     let shop = try MusicShop()
     let refused = failure {
       try shop.store.write { tx in
@@ -152,8 +152,8 @@ import Testing
     #expect(shop.registry == [])
   }
 
-  /// The beginning is folded like any event: what comes out is how it was at last.
-  @Test func aSlowObserverHearsTheLatestBeginning() throws {
+  /// The initial event is coalesced like any other: the observer receives the latest value.
+  @Test func aSlowObserverReceivesTheLatestInitialValue() throws {
     let shop = try MusicShop()
     let gate = DispatchGate()
     let blocking = try shop.store.observe(Artist.self) { _ in gate.wait() }
@@ -187,9 +187,9 @@ import Testing
     let new: Int?
   }
 
-  /// Writers and beginnings at once: each observer's story must be without a gap and without a
-  /// repetition.
-  @Test func everyStoryIsWithoutGap() async throws {
+  /// Writes and new observations at once: each observer's events must be without gaps and
+  /// repetitions.
+  @Test func everySequenceOfEventsIsWithoutGaps() async throws {
     let shop = try MusicShop { $0.durability = .normal }
     let steps = Recorder<Step>()
     let bag = ObservationBag()
@@ -229,8 +229,8 @@ import Testing
     }
   }
 
-  /// The one that was there first once said for ever how events wait and who waits for them.
-  @Test func whoTakesAPlaceBringsItsOwnBacklogAndOptions() throws {
+  /// Once, the first observer decided for good how events wait and which writes wait for them.
+  @Test func aReplacingObserverUsesItsOwnBacklogAndOptions() throws {
     let shop = try MusicShop()
     let bag = ObservationBag()
     let title = Observed.field(\Album.title, of: 1)

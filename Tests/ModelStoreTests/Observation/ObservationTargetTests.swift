@@ -3,7 +3,7 @@ import Testing
 
 @testable import ModelStore
 
-/// What bags tell apart, and what outlives what.
+/// What bags distinguish, and which object outlives which.
 @Suite(.tags(.unit)) struct ObservationTargetTests {
   private static let title = Observed.field(\Album.title, of: 1)
   private static let whole = Observed.record(Album.self, 1, fields: [\.title])
@@ -34,7 +34,7 @@ import Testing
     bag.removeAll()
   }
 
-  @Test func severalFieldsAreTheSameAsEach() throws {
+  @Test func observingSeveralFieldsEqualsObservingEach() throws {
     let shop = try MusicShop()
     let bag = ObservationBag()
     try shop.store.observe(Self.title, in: bag) { _ in }
@@ -44,7 +44,7 @@ import Testing
     #expect(bag.count == 0)
   }
 
-  /// The second store may stand where the first one stood in memory.
+  /// The second store may have the address in memory that the first one had.
   @Test func aBagOutlivesItsStore() throws {
     let bag = ObservationBag()
     var numbers: Set<UInt64> = []
@@ -59,8 +59,8 @@ import Testing
     bag.removeAll()
   }
 
-  /// A look for what others wrote may hold the store for a moment more, on its own thread.
-  @Test func whatACallbackHoldsGoesInEitherOrderOfDeath() throws {
+  /// A poll for foreign commits may retain the store for a moment more, on its own thread.
+  @Test func capturedObjectsMayBeReleasedInAnyOrder() throws {
     final class Person: Sendable {
       let gone = DispatchSemaphore(value: 0)
       deinit { gone.signal() }
@@ -116,7 +116,7 @@ import Testing
     withExtendedLifetime(shop) {}
   }
 
-  @Test func manyLeaveABagOneByOne() throws {
+  @Test func manySubscriptionsLeaveABagOneByOne() throws {
     let shop = try MusicShop()
     let bag = ObservationBag()
     for key in 1...2_000 as ClosedRange<Int64> {

@@ -31,7 +31,7 @@ import Testing
     }
   }
 
-  @Test func theKeysCollationSaysWhichRecordIsMeant() throws {
+  @Test func theCollationOfTheKeyDecidesWhichRecordIsObserved() throws {
     let directory = try TemporaryDirectory()
     let store = try Store(at: directory.file("word.store"), models: Word.self)
     let told = Recorder<String>()
@@ -55,8 +55,8 @@ import Testing
     other.cancel()
   }
 
-  /// What was folded into the first event was lost for a key that was given in another spelling.
-  @Test func theBeginningAndAChangeAreFoldedUnderAnySpelling() async throws {
+  /// Once, changes coalesced into the first event were lost for a key given in another spelling.
+  @Test func theInitialEventAndAChangeAreCoalescedForAnySpellingOfTheKey() async throws {
     let directory = try TemporaryDirectory()
     let store = try await Store(at: directory.file("word.store"), models: Word.self)
     try await store.write { tx in try tx.insert(Word(name: "abc", count: 1)) }

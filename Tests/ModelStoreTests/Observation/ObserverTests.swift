@@ -4,7 +4,7 @@ import Testing
 
 @testable import ModelStore
 
-/// Observers of fields, records and models: what they are told, when, and when no more.
+/// Observers of fields, records and models: what they receive, when, and when no longer.
 @Suite(.tags(.unit)) struct ObserverTests {
   private struct Shop: Sendable {
     let directory: TemporaryDirectory
@@ -26,7 +26,7 @@ import Testing
       }
     }
 
-    /// What was told since the last call.
+    /// The events since the last call.
     func told() -> [String] {
       store.waitForDelivery()
       return recorder.taken()
@@ -39,7 +39,7 @@ import Testing
       "\(text(change.old)) → \(text(change.new)) \(change.origin)\(change.isReset ? " reset" : "")"
   }
 
-  @Test func aFieldTellsOldAndNewAndWhoDidIt() throws {
+  @Test func aFieldReportsOldAndNewValueAndTheAuthor() throws {
     let shop = try Shop()
     let title = try shop.store.observe(\Album.title, of: 1) {
       shop.recorder.add("title \(Self.line($0))")
@@ -68,7 +68,7 @@ import Testing
     artist.cancel()
   }
 
-  @Test func aRecordTellsTheFieldsThatDiffer() throws {
+  @Test func aRecordReportsTheFieldsThatDiffer() throws {
     let shop = try Shop()
     @Sendable func line(_ change: RecordEvent<Album>) -> String {
       "\(change.old?.title ?? "none") → \(change.new?.title ?? "none") \(change.fields.map(\.name)) \(change.origin)"
@@ -93,7 +93,7 @@ import Testing
     some.cancel()
   }
 
-  @Test func aModelTellsEachCommitOnceInOrder() throws {
+  @Test func aModelReportsEachCommitOnceInOrder() throws {
     let shop = try Shop()
     let subscription = try shop.store.observe(Album.self) { changes in
       shop.recorder.add(
@@ -110,7 +110,7 @@ import Testing
     subscription.cancel()
   }
 
-  @Test func refusedAndAbandonedTransactionsTellNothing() throws {
+  @Test func refusedAndAbandonedTransactionsReportNothing() throws {
     let shop = try Shop()
     let subscription = try shop.store.observe(\Album.title, of: 1) {
       shop.recorder.add(Self.line($0))
@@ -136,7 +136,7 @@ import Testing
     model.cancel()
   }
 
-  @Test func withinACommitTheOrderIsThatOfRegistration() throws {
+  @Test func observersOfOneCommitAreCalledInOrderOfRegistration() throws {
     let shop = try Shop()
     let subscriptions = try (0..<5).map { number in
       number % 2 == 0
@@ -239,7 +239,7 @@ import Testing
     subscription.cancel()
   }
 
-  @Test func anotherConnectionsCommitIsAReset() throws {
+  @Test func aCommitOfAnotherConnectionIsAReset() throws {
     let shop = try Shop()
     let subscription = try shop.store.observe(\Album.title, of: 1) {
       shop.recorder.add(Self.line($0))
@@ -252,7 +252,7 @@ import Testing
     #expect(shop.told() == ["none → other foreign reset", "model true 0"])
     try shop.store.refresh()
     #expect(shop.told() == [])
-    // Told on the occasion of the next write, ahead of it.
+    // Reported with the next write, before it.
     try PlainDatabase(shop.store.path).execute("DELETE FROM Album WHERE id = 1")
     try shop.store.write { tx in
       shop.store.engine.broker.drain()
@@ -266,8 +266,8 @@ import Testing
     model.cancel()
   }
 
-  // What was captured was decided before the observer came, so it has to read anew.
-  @Test func anObserverThatComesDuringATransactionMissesNothing() throws {
+  // The captured models were decided before the observer was added, so it has to read again.
+  @Test func anObserverAddedDuringATransactionMissesNothing() throws {
     let shop = try Shop()
     let held = Mutex<[ObservationToken]>([])
     try shop.store.write { tx in
@@ -296,7 +296,7 @@ import Testing
     wide.cancel()
   }
 
-  @Test func aSlowObserverGetsCommitsFolded() throws {
+  @Test func aSlowObserverReceivesCoalescedCommits() throws {
     let shop = try Shop()
     let gate = Mutex(())
     let blocking = try shop.store.observe(Artist.self) { _ in gate.withLock { _ in } }
@@ -314,7 +314,8 @@ import Testing
       try shop.store.write { tx in try tx.delete(Album.self, 1) }
       try shop.store.write { tx in try tx.insert(Album(id: 1, title: "b", artistID: 1)) }
     }
-    // Each comes with the first of the commits that it folds; the artist's moved the bound field.
+    // Each arrives with the first of the commits that it coalesces; the artist's commit changed the
+    // bound field.
     #expect(
       shop.told() == [
         "So What → b [\"title\", \"artistName\"]", "So What → b user",
@@ -400,7 +401,7 @@ import Testing
       try shop.store.write { tx in try tx.insert(Artist(id: 2, name: "b")) }
       withExtendedLifetime(changes) {}
     }
-    // A look for other processes' commits that was running may have it last.
+    // A poll for other processes' commits that was running may hold it last.
     while query != nil { sched_yield() }
     try shop.store.write { tx in try tx.insert(Artist(id: 3, name: "c")) }
     #expect(try shop.store.fetch(Artist.all).map(\.id) == [1, 2, 3])
@@ -445,7 +446,7 @@ import Testing
   }
 
   /// Letting go of a callback may run the caller's code, which may end other subscriptions.
-  @Test func whatACallbackHeldMayEndOthersWhenItIsLetGo() throws {
+  @Test func objectsCapturedByACallbackMayEndObservationsWhenReleased() throws {
     let shop = try Shop()
     let live = try shop.store.liveQuery(Album.all)
     final class Holder: Sendable {
@@ -463,7 +464,7 @@ import Testing
     #expect(shop.told() == [])
   }
 
-  @Test func waitingForDeliveryInsideAWriteIsAnErrorOfTheProgram() async {
+  @Test func waitingForDeliveryInsideAWriteTraps() async {
     await #expect(processExitsWith: .failure) {
       let directory = try TemporaryDirectory()
       let store = try Store(at: directory.file("a.store"), models: Artist.self)

@@ -46,7 +46,7 @@ import Testing
     return list
   }
 
-  @Test("P1 P2 a change set and its way back lead there and back", arguments: 1...10)
+  @Test("P1 P2 a change set and its inverse lead there and back", arguments: 1...10)
   func theWayBackLeadsBack(seed: UInt64) throws {
     try Self.forEachChangeSet(seed: seed) { changes, old, new in
       #expect(Self.applied(changes, to: old) == new, "seed \(seed)")
@@ -59,7 +59,7 @@ import Testing
     }
   }
 
-  /// Everything that a change set says, but for its being the first.
+  /// Everything that a change set contains, except whether it is the first.
   private static func description(_ changes: QueryChanges<DynamicRecord>) -> [String] {
     ["\(changes.oldVersion) \(changes.oldCount) → \(changes.newVersion) \(changes.newCount)"]
       + changes.deletions.map {
@@ -96,7 +96,7 @@ import Testing
     return back
   }
 
-  @Test("P6 a step and the step back are, folded, no event", arguments: 1...10)
+  @Test("P6 a step and its inverse coalesce to no event", arguments: 1...10)
   func thereAndBackIsNothing(seed: UInt64) throws {
     var generator = SeededGenerator(seed: seed)
     var checked = 0
@@ -109,8 +109,8 @@ import Testing
       SmallTable.step(from: next, to: state, version: 2, in: live)
       #expect(mailbox.take() == nil, "seed \(seed)")
 
-      // Told one by one, the second has the effect of the first one's inverse. The inverse itself,
-      // folded with the first, is no event either.
+      // Delivered one by one, the second has the effect of the first one's inverse. The inverse
+      // itself, coalesced with the first, is not an event either.
       let (told, events) = Self.observed(state)
       SmallTable.step(from: state, to: next, version: 1, in: told)
       guard let there = events.take() else { continue }
@@ -160,7 +160,7 @@ import Testing
     }
   }
 
-  @Test func afterAResetThereIsNoWayBack() throws {
+  @Test func aResetHasNoInverse() throws {
     let state: State = [
       1: [.integer(1), .integer(1), .integer(1), .integer(0)],
       2: [.integer(2), .integer(2), .integer(1), .integer(0)],
@@ -182,7 +182,7 @@ import Testing
     #expect(old.applying(changes.keyDifference) == [[.integer(2)], [.integer(3)]])
   }
 
-  @Test func eachFormOfOneStepInFull() throws {
+  @Test func everyFormOfOneChangeSetIsExact() throws {
     func record(_ id: Int64, _ k: Int64, _ v: Int64 = 0) -> [SQLValue] {
       [.integer(id), .integer(k), .integer(1), .integer(v)]
     }

@@ -2,7 +2,7 @@ import Testing
 
 @testable import ModelStore
 
-/// Several live queries told together.
+/// Several live queries notified together.
 @Suite(.tags(.unit)) struct QueryGroupTests {
   private struct World {
     let directory: TemporaryDirectory
@@ -144,7 +144,7 @@ import Testing
     subscription.cancel()
   }
 
-  @Test func whoObservesTheSameListSharesIt() throws {
+  @Test func observersOfTheSameListShareIt() throws {
     let world = try ListWorld(songs: [1, 2])
     func live(_ fields: [any PartialKeyPath<Song> & Sendable] = []) throws -> LiveList<Int64> {
       try world.store.liveList(\Mix.songs, of: 1, fields: fields)

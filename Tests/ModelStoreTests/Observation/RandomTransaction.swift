@@ -59,7 +59,7 @@ struct RandomTransaction {
     do {
       try tx.execute(text)
     } catch let error as StoreError where error.code == .rejected {
-      // A statement that a constraint refuses; the transaction goes on.
+      // A statement that a constraint refuses; the transaction continues.
     }
   }
 

@@ -2,7 +2,7 @@ import Testing
 
 @testable import ModelStore
 
-/// Which ranges contain a value, held against looking at all of them.
+/// Which ranges contain a value, compared with a search through all of them.
 @Suite(.tags(.law)) struct RangeIndexTests {
   private static func place(_ value: Int) -> SortKey {
     ValueRange.place(of: .integer(Int64(value)), .binary)
@@ -46,7 +46,7 @@ import Testing
     }
   }
 
-  @Test func tenThousandRangesCostALookAtAFew() {
+  @Test func aSearchAmongTenThousandRangesVisitsFew() {
     var index = RangeIndex<Int>()
     for number in 0..<10_000 {
       index.insert(

@@ -44,8 +44,8 @@ import Testing
       changes: ChangeSet(version: version, changes: [change]), isReset: false)
   }
 
-  /// Folded commits in which the observed field ends as it began concern nobody.
-  @Test func foldedCommitsAreFilteredAgain() {
+  /// Coalesced commits after which the observed field has its first value concern no observer.
+  @Test func coalescedCommitsAreFilteredAgain() {
     let observer = RecordObserver(
       ObservedFields(Album.schema, fields: nil, counted: [1]), of: nil,
       mailbox: Mailbox(coalescing: .latest))
@@ -61,7 +61,7 @@ import Testing
   }
 
   /// What waits holds the observer that it is for.
-  @Test func anObserverThatEndsIsLetGoThoughEventsWait() {
+  @Test func anEndedObserverIsReleasedThoughEventsWait() {
     var observer: RecordObserver? = RecordObserver(
       ObservedFields(Artist.schema, fields: nil, counted: nil), of: nil,
       mailbox: Mailbox(coalescing: .every))

@@ -3,9 +3,9 @@ import Testing
 
 @testable import ModelStore
 
-/// Cells that show records: each hears of its own record, for as long as it shows it.
+/// Cells that show records: each receives events of its own record while it shows it.
 @Suite(.tags(.unit)) struct RecordWindowTests {
-  @Test("TC1 TC3 only the visible records are observed, and scrolling exchanges them")
+  @Test("TC1 TC3 only visible records are observed, and scrolling replaces them")
   func scrollingExchangesRecords() throws {
     let shop = try MusicShop()
     let window = try shop.store.observe(\Album.title, ofEach: [1, 2]) { key, change in
@@ -30,7 +30,7 @@ import Testing
     #expect(shop.registry == ["Album[1].title"])
   }
 
-  @Test func enteringRecordsCanTellTheirPresent() throws {
+  @Test func enteringRecordsCanReportTheirCurrentValues() throws {
     let shop = try MusicShop()
     let window = try shop.store.observe(\Album.title, ofEach: [2, 1], options: .initial) {
       key, change in shop.told.add("\(key) \(change.phase) \(change.text)")
@@ -46,7 +46,7 @@ import Testing
     #expect(shop.registry == ["Album[1].title"])
   }
 
-  @Test("TC2 removing what is not registered does nothing")
+  @Test("TC2 removing an unregistered record has no effect")
   func doubleRemoval() throws {
     let shop = try MusicShop()
     let window = try shop.store.observe(\Album.title, ofEach: [1]) { _, _ in }
@@ -57,8 +57,8 @@ import Testing
     #expect(shop.registry == [])
   }
 
-  @Test("TC4 a recycled cell never hears of the former row")
-  func aRecycledCellHearsOfItsOwnRow() throws {
+  @Test("TC4 a recycled cell receives no events of its former row")
+  func aRecycledCellReceivesEventsOfItsOwnRow() throws {
     let shop = try MusicShop()
     final class Cell: Sendable {
       let bag = ObservationBag()
@@ -86,7 +86,7 @@ import Testing
     blocking.cancel()
   }
 
-  @Test("TC5 writes through the store fire, those of triggers included")
+  @Test("TC5 writes through the store are reported, including those of triggers")
   func triggersFireToo() throws {
     let shop = try MusicShop()
     try shop.store.write { tx in

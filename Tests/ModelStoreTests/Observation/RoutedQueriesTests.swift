@@ -2,8 +2,8 @@ import Testing
 
 @testable import ModelStore
 
-/// Live queries found for a change by values and ranges, held against SQL's own answer for every
-/// row: a query that is not found can have had nothing to do with the row.
+/// Live queries found for a change by values and ranges, compared with SQL's own answer for every
+/// row: a query that is not found is not affected by the row.
 @Suite(.tags(.law)) struct RoutedQueriesTests {
   private static let schema = ModelSchema(
     name: "t",
@@ -69,7 +69,7 @@ import Testing
   }
 
   @Test(arguments: 1...8)
-  func whoIsNotFoundHadNothingToDoWithTheRow(seed: UInt64) throws {
+  func observersThatAreNotFoundAreNotAffectedByTheRow(seed: UInt64) throws {
     var random = SeededGenerator(seed: seed)
     let connection = try QueryFixtures.scratchConnection()
     let rows = try Self.rows(on: connection, &random)
@@ -135,7 +135,7 @@ import Testing
     #expect(visited <= 100)
   }
 
-  @Test func whoReadsOtherFieldsOfARecordIsNotTold() {
+  @Test func queriesThatReadOtherFieldsAreNotNotified() {
     var routes = ChangeRoutes()
     for field in 1...6 {
       _ = routes.add(

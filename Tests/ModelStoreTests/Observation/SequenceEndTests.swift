@@ -92,7 +92,7 @@ import Testing
     await #expect(throws: Never.self) { try await run() }
   }
 
-  @Test("a loop reads what waits before it finishes")
+  @Test("a loop reads the waiting events before it finishes")
   func readsWhatWaits() async throws {
     let directory = try TemporaryDirectory()
     let store = try Self.store(directory)
@@ -110,7 +110,7 @@ import Testing
     #expect(counts == [1, 1, 1])
   }
 
-  @Test("a consumer goes on reading after its store has gone, until that is closed")
+  @Test("a consumer continues to read after its store is released, until the store is closed")
   func aConsumerOutlivesItsStore() throws {
     let directory = try TemporaryDirectory()
     let consumer = try Self.store(directory).consumer("c", startingAt: .start)

@@ -46,7 +46,7 @@ enum SmallTable {
       reload: reload, report: { _ in })
   }
 
-  /// Tells `live` of a commit that led from one state to another.
+  /// Notifies `live` of a commit that led from one state to another.
   static func step(from old: State, to new: State, version: UInt64, in live: LiveResult) {
     let changes = Set(old.keys).union(new.keys).sorted().compactMap { id -> RecordChange? in
       guard old[id] != new[id] else { return nil }

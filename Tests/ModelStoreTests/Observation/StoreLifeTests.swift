@@ -56,7 +56,7 @@ import Testing
     withExtendedLifetime(kept) {}
   }
 
-  @Test("dropping one store does the same")
+  @Test("releasing one store ends its observers too; the other goes on")
   func droppingOneLeavesTheOther() throws {
     var first: Store? = try open()
     let second = try open()
@@ -72,7 +72,7 @@ import Testing
     withExtendedLifetime((kept, other)) {}
   }
 
-  @Test("a store that could not be opened ends nothing")
+  @Test("a store that fails to open ends no observation of another store")
   func aRefusedOpeningEndsNothing() throws {
     let store = try open()
     let told = Recorder<String>()
@@ -135,7 +135,7 @@ import Testing
     withExtendedLifetime(kept) {}
   }
 
-  @Test("failures of what stores share are reported to the first that is open")
+  @Test("failures in shared parts are reported to the first open store")
   func sharedFailuresGoToTheFirst() {
     let told = Recorder<String>()
     let reports = SharedReport()
@@ -182,7 +182,7 @@ import Testing
     #expect(bag.count == 0)
   }
 
-  @Test("observations counts a live query by its subscribers, and a sequence while it is held")
+  @Test("observations counts a live query by its subscribers, and a sequence while it exists")
   func liveQueriesCountBySubscribers() throws {
     let store = try open()
     let live = try store.liveQuery(Album.all)

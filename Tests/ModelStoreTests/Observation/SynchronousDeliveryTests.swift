@@ -29,7 +29,7 @@ import Testing
     for subscription in subscriptions { subscription.cancel() }
   }
 
-  @Test func theBeginningIsToldBeforeTheCallReturns() throws {
+  @Test func theInitialEventArrivesBeforeTheCallReturns() throws {
     let world = try ListWorld(songs: [2, 1])
     let told = Recorder<String>()
     let options: ObservationOptions = [.initial, .synchronous]
@@ -51,7 +51,7 @@ import Testing
   }
 
   /// A callback that waited for a callback would wait for itself.
-  @Test func aWriteInACallbackDoesNotWait() throws {
+  @Test func aWriteInACallbackDoesNotWaitForDelivery() throws {
     let shop = try MusicShop()
     let subscription = try shop.store.observe(
       .field(\Album.title, of: 1), options: .synchronous
@@ -74,9 +74,9 @@ import Testing
     subscription.cancel()
   }
 
-  /// The answer of an earlier callback was folded into what the write waited for, whose turn then
-  /// had nothing to tell.
-  @Test func whatAWriteWaitsForIsNotFoldedWithTheAnswer() throws {
+  /// Once, the reply of an earlier callback was coalesced into the event that the write waited for,
+  /// whose turn then had nothing to report.
+  @Test func anAwaitedEventIsNotCoalescedWithTheReply() throws {
     let shop = try MusicShop()
     let answering = try shop.store.observe(\Album.title, of: 1) {
       [store = shop.store, told = shop.told] change in
@@ -155,7 +155,7 @@ import Testing
     for subscription in [blocking, subscription] { subscription.cancel() }
   }
 
-  @Test func nobodyWaitsForThosePausedOrLeftOut() throws {
+  @Test func writesDoNotWaitForPausedOrExcludedObservers() throws {
     let shop = try MusicShop()
     let gate = DispatchGate()
     let blocking = try shop.store.observe(Artist.self) { _ in gate.wait() }
@@ -177,7 +177,7 @@ import Testing
     subscription.cancel()
   }
 
-  @Test func whatCannotBeHonouredIsRefused() throws {
+  @Test func unsupportedOptionsAreRefused() throws {
     let shop = try MusicShop()
     let albums = try shop.store.liveQuery(Album.all)
     #expect(

@@ -2,9 +2,9 @@ import Testing
 
 @testable import ModelStore
 
-/// The line that events wait in, and events that are folded in it.
+/// The queue in which events wait, and events that are coalesced in it.
 @Suite(.tags(.unit)) struct WaitingLineTests {
-  @Test func itIsAnArrayThatIsTakenFromTheFront() {
+  @Test func theWaitingLineBehavesLikeAQueue() {
     let seed: UInt64 = 20_261_121
     print("seed \(seed)")
     var random = SeededGenerator(seed: seed)
@@ -48,7 +48,7 @@ import Testing
     }
   }
 
-  @Test func foldingOneMoreDoesNotLookThroughThoseThatAreThere() {
+  @Test func coalescingOneMoreEventDoesNotScanTheOthers() {
     var folded = Folded<CountedKey, Int>()
     for number in 0..<10_000 { folded.fold(CountedKey(number: number)) { _ in number } }
     _ = CountedKey.asked.taken()
@@ -58,7 +58,7 @@ import Testing
     #expect(folded.entries[7] == 7 + 99 * 50)
   }
 
-  @Test func whatIsFoldedKeepsTheOrderOfFirstTouches() {
+  @Test func coalescedChangesKeepTheOrderOfFirstTouches() {
     let seed: UInt64 = 20_261_122
     print("seed \(seed)")
     var random = SeededGenerator(seed: seed)
@@ -85,7 +85,7 @@ import Testing
   }
 
   /// Each call of an editor was kept until the subscriber came back.
-  @Test func operationsThatNobodyTakesDoNotPileUp() throws {
+  @Test func operationsThatAreNotReadDoNotPileUp() throws {
     let world = try ListWorld(songs: [1, 2, 3])
     let subscription = try world.observe(coalescing: .latest)
     subscription.pause()
@@ -104,7 +104,7 @@ import Testing
   }
 
   /// More than the result itself would have to be held.
-  @Test func moreThanHalfOfALargeResultIsToldAsAReset() throws {
+  @Test func aChangeOfMoreThanHalfOfALargeResultIsReportedAsAReset() throws {
     let directory = try TemporaryDirectory()
     let store = try Store(at: directory.file("songs.store"), models: Song.self)
     try store.write { tx in
@@ -138,8 +138,8 @@ import Testing
     subscription.cancel()
   }
 
-  /// Half of a small result is told exactly all the same.
-  @Test func aSmallResultIsNeverToldAsAReset() throws {
+  /// A change of half of a small result is still reported exactly.
+  @Test func aSmallResultIsNeverReportedAsAReset() throws {
     let world = try ListWorld()
     let songs = try world.store.liveQuery(Song.all)
     let told = Recorder<[String]>()

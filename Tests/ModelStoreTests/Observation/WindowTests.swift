@@ -63,7 +63,7 @@ import Testing
   }
 
   /// Its own rows would be those of the whole table, compared and copied at each commit.
-  @Test func aWindowThatIsMovedToShowMoreThanItCanKeepGoesOverToATree() throws {
+  @Test func aWindowThatGrowsBeyondItsLimitSwitchesToATree() throws {
     let world = try World(limit: 2, offset: 1, rows: 5, isIndexed: true)
     #expect(world.live.source.images?.count == 2)
     try world.live.moveWindow(offset: 1, limit: nil)
@@ -83,7 +83,7 @@ import Testing
     #expect(world.live.plan == .incremental)
   }
 
-  @Test func aWindowOfMoreRowsThanItCanKeepBeginsOnATree() throws {
+  @Test func aWindowLargerThanItsLimitStartsOnATree() throws {
     let world = try World(limit: 4097, offset: 0, rows: 3, isIndexed: true)
     #expect(world.live.source.images == nil)
     let small = try World(limit: 4096, offset: 0, rows: 3, isIndexed: true)
@@ -91,7 +91,7 @@ import Testing
   }
 
   /// The group was there before the tree, and waits for what its members say of a commit.
-  @Test func aGroupIsToldOneBatchForACommitAfterAWindowWentOverToATree() throws {
+  @Test func aGroupReceivesOneBatchPerCommitAfterAWindowSwitchedToATree() throws {
     let world = try World(limit: 2, offset: 0, rows: 3, isIndexed: true)
     let whole = try world.file.store.liveQuery(StoreQuery<DynamicRecord>(world.schema))
     let batches = Recorder<[Int?]>()
@@ -106,7 +106,7 @@ import Testing
     group.cancel()
   }
 
-  @Test func aWindowThatCannotBeReadWhereItIsMovedToStays() throws {
+  @Test func aWindowKeepsItsPlaceIfTheNewOneCannotBeRead() throws {
     struct Unreadable: Error {}
     let schema = ModelSchema(
       name: "t", fields: [FieldSchema(name: "id", type: .integer)], key: ["id"])
@@ -199,7 +199,7 @@ import Testing
     withExtendedLifetime(held) {}
   }
 
-  @Test func rowsThatSlideOverAnEdgeSaySo() throws {
+  @Test func rowsThatSlideOverAnEdgeAreMarkedAsSlid() throws {
     let world = try World(limit: 2, offset: 1, rows: 5)
     try world.write("INSERT INTO t(id, k) VALUES (9, 5)")
     try world.write("DELETE FROM t WHERE id = 9")
@@ -234,7 +234,7 @@ import Testing
   }
 
   @Test(arguments: 1...16)
-  func randomWindowsOverRandomStatesTellWhatSlicesDo(seed: UInt64) throws {
+  func randomWindowsOverRandomStatesReportWhatSlicesShow(seed: UInt64) throws {
     var random = SeededGenerator(seed: seed)
     let world = try World(limit: 3, offset: 2, rows: 8, isIndexed: seed % 2 == 0)
     world.subscription.cancel()

@@ -21,7 +21,7 @@ import Testing
     }
   }
 
-  @Test func snapshotsStayAsTheyWere() {
+  @Test func snapshotsDoNotChange() {
     for seed in UInt64(1)...10 {
       var generator = SeededGenerator(seed: seed)
       let shape = shapes.randomElement(using: &generator) ?? .standard
@@ -233,7 +233,7 @@ private let shapes = [
   RankedTreeShape.standard,
 ]
 
-/// Ordered by its key alone, so that a test can tell a replaced element from its successor.
+/// Ordered by its key alone, so that a test can distinguish a replaced element from its successor.
 private struct Item: Comparable, Sendable {
   let key: Int
   let payload: Int

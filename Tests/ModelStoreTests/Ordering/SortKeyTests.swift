@@ -3,7 +3,7 @@ import Testing
 @testable import ModelStore
 
 @Suite(.tags(.unit)) struct SortKeyTests {
-  @Test(arguments: goldenRanks) func corpusStandsInTheOrderOfSQLite(golden: GoldenRanks) {
+  @Test(arguments: goldenRanks) func sortKeysOrderTheCorpusAsSQLiteDoes(golden: GoldenRanks) {
     let keys = sortCorpus.map { SortKey(values: [$0], terms: [golden.term], key: []) }
     #expect(denseRanks(of: keys) == golden.ranks)
   }
@@ -13,7 +13,7 @@ import Testing
     #expect(MemoryLayout<SortKey>.stride == 24)
   }
 
-  @Test func tiesGoToThePrimaryKeyInAscendingOrder() {
+  @Test func tiesAreOrderedByTheAscendingPrimaryKey() {
     for direction in [SortTerm.Direction.ascending, .descending] {
       let term = SortTerm(collation: .nocase, direction: direction)
       let primaryKeys: [[SQLValue]] = [
@@ -27,7 +27,7 @@ import Testing
     }
   }
 
-  @Test func everyTermCountsInTurn() {
+  @Test func termsAreComparedInTheirOrder() {
     // All triples of few values under mixed terms, against a comparison term by term.
     let values: [SQLValue] = [
       .null, .integer(-1), .real(0.5), .text("a"), .text("a "), .text("ab"),

@@ -8,8 +8,7 @@ import Testing
   import Foundation
 #endif
 
-/// Predicates over a database that nobody here designed: what the evaluator keeps is what SQLite
-/// selects.
+/// Predicates over a database from outside this project: the evaluator keeps what SQLite selects.
 @Suite(.tags(.unit)) struct ChinookQueryTests {
   private static let source = URL(filePath: #filePath)
     .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()

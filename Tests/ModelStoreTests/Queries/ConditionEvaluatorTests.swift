@@ -147,7 +147,7 @@ import Testing
   }
 
   @Test(arguments: [UInt64(1), 20_260_901])
-  func strictTablesAnswerAsInSQLite(seed: UInt64) throws {
+  func strictTablesAreEvaluatedAsInSQLite(seed: UInt64) throws {
     var random = SeededGenerator(seed: seed)
     let corpus = try Corpus(
       strict: true,
@@ -162,7 +162,7 @@ import Testing
   }
 
   @Test(arguments: [UInt64(2), 20_261_121])
-  func looseTablesAnswerAsInSQLite(seed: UInt64) throws {
+  func looseTablesAreEvaluatedAsInSQLite(seed: UInt64) throws {
     var random = SeededGenerator(seed: seed)
     let corpus = try Corpus(
       strict: false,
@@ -184,7 +184,7 @@ import Testing
       FieldSchema(name: "r", type: .real), FieldSchema(name: "a", type: .any, declaredType: "ANY"),
     ], key: ["n"])
 
-  @Test func onlySQLiteEvaluatesWhatTheSchemaDoesNotTell() {
+  @Test func conditionsThatTheSchemaDoesNotDecideAreLeftToSQLite() {
     let text = Condition.Operand.value(.text("1"))
     let refused: [Condition] = [
       .sql("n > 1"), .and([.isNull(.field(0)), .sql("n > 1")]),

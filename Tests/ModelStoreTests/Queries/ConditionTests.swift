@@ -12,7 +12,7 @@ import Testing
   private let a = Condition.Operand.field(0)
   private let b = Condition.Operand.field(1)
 
-  @Test func everyFormHasItsSQL() throws {
+  @Test func everyConditionHasItsSQL() throws {
     let one = Condition.comparison(a, .equal, .value(.integer(1)))
     let two = Condition.comparison(b, .isDistinct, .value(.text("it's")))
     let forms: [Condition] = [
@@ -38,7 +38,7 @@ import Testing
       ])
   }
 
-  @Test func aConditionKnowsItsFieldsAndItsSQL() {
+  @Test func aConditionReportsItsFieldsAndItsSQL() {
     let typed = Condition.and([
       .not(.comparison(.value(.null), .less, b)), .or([.like(b, pattern: ""), .constant(true)]),
     ])
@@ -50,7 +50,7 @@ import Testing
     #expect(Condition.between(a, lower: b, upper: .value(.null)).fieldIndices == [0, 1])
   }
 
-  @Test func joiningKeepsOneLevel() {
+  @Test func combiningConditionsKeepsOneLevel() {
     let (x, y, z) = (Condition.isNull(a), Condition.isNull(b), Condition.constant(true))
     #expect(x.and(y).and(z) == .and([x, y, z]))
     #expect(x.and(y.and(z)) == .and([x, y, z]))
@@ -58,7 +58,7 @@ import Testing
     #expect(x.or(y).and(z) == .and([.or([x, y]), z]))
   }
 
-  @Test func aValueThatCannotBeStoredIsThrownWhereverItHides() throws {
+  @Test func aValueThatCannotBeStoredThrowsAtAnyDepth() throws {
     let hidden = Condition.or([
       .isNull(a), .not(.and([.invalid(field: 1, reason: "NaN cannot be stored")])),
     ])
@@ -85,7 +85,7 @@ import Testing
 }
 
 extension ConditionTests {
-  @Test func patternsOfOtherBytesAreOtherConditions() {
+  @Test func patternsThatDifferInBytesAreDifferentConditions() {
     let composed = Condition.like(.field(0), pattern: "\u{E9}%")
     let decomposed = Condition.like(.field(0), pattern: "e\u{301}%")
     #expect(composed == composed)

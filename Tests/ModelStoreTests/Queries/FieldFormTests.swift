@@ -42,8 +42,8 @@ import Testing
     #expect(try FieldText.parse(FieldText.text(of: value, for: field), for: field) == value)
   }
 
-  /// Another program may have stored any number in a column of dates. The text of one that is not a
-  /// date is not read.
+  /// Another program may have stored any number in a column of dates. The text of a number that is
+  /// not a date is refused.
   @Test(arguments: ["unix", "unixms", "julian", "2001"])
   func everyStoredNumberHasATextThatIsReadOnlyWhereItIsADate(form: String) throws {
     let field = try field(form)
@@ -82,7 +82,7 @@ import Testing
     ("YYYY-MM-DD", "+012026-01-01"), ("unix", "1e300"), ("unix", "12345678901234567890"),
     ("unixms", "1.5"), ("unixms", "1e300"), ("julian", "1e10"), ("julian", "-1"), ("2001", "1e300"),
   ])
-  func whatTheFormCannotHoldIsRefused(form: String, text: String) throws {
+  func valuesThatTheFormCannotHoldAreRefused(form: String, text: String) throws {
     let field = try field(form)
     let error = #expect(throws: StoreError.self) { try FieldText.parse(text, for: field) }
     #expect(
@@ -93,7 +93,7 @@ import Testing
 
   /// Nothing says in which unit a column without values counts.
   @Test(arguments: ["1600000000", "2459106.5", "20210203", "-1"])
-  func aColumnOfISO8601TextRefusesNumbersAndNamesTheRemedy(text: String) throws {
+  func aColumnOfISO8601TextRefusesNumbersAndSaysWhatToDo(text: String) throws {
     let error = #expect(throws: StoreError.self) {
       try FieldText.parse(text, for: try field("ISO-8601"))
     }
@@ -117,7 +117,7 @@ import Testing
     #expect(FieldText.fits(number, try field(form)) == fits)
   }
 
-  @Test func aTextThatIsNoUUIDIsRefusedInEitherCase() throws {
+  @Test func aTextThatIsNotAUUIDIsRefused() throws {
     for form in ["anycase", "lowercase"] {
       #expect(throws: StoreError.self) { try FieldText.parse("c0ffee", for: try field(form)) }
     }
@@ -128,7 +128,7 @@ import Testing
     "YYYY-MM-DD HH:MM:SS[.S*]", "YYYY-MM-DD HH:MM:SS[.SSS", "YYYY-MM-DD HH:MM:SS.SSSSSSSSSS",
     "YYYY-MM-DD HH:MM.SSS", "DD.MM.YYYY", "Unix",
   ])
-  func whatIsNoFormIsRefused(text: String) {
+  func anUnknownFormIsRefused(text: String) {
     #expect(FieldForm(rawValue: text) == nil)
   }
 
@@ -139,7 +139,7 @@ import Testing
     ("YYYY-MM-DD", .integer(20_210_203), "20210203"), ("YYYY-MM-DD", .text("soon"), "soon"),
     ("YYYY-MM-DD", .text("2021-02-03 04:05:06"), "2021-02-03 04:05:06"),
   ])
-  func aValueOfAnotherFormIsShownAsItIs(form: String, value: SQLValue, text: String) throws {
+  func aValueInAnotherFormIsShownUnchanged(form: String, value: SQLValue, text: String) throws {
     let field = try field(form)
     #expect(FieldText.text(of: value, for: field) == text)
   }
@@ -170,7 +170,7 @@ import Testing
     #expect(shownCount > 5_000)
   }
 
-  /// Julian day numbers are those that SQLite's own functions compute.
+  /// Julian day numbers equal the results of SQLite's own functions.
   @Test func julianDaysAgreeWithSQLite() throws {
     var random = SeededGenerator(seed: 9)
     let connection = try QueryFixtures.scratchConnection()

@@ -54,7 +54,7 @@ import Testing
         == #""genre ""name""" IN ('Rock') OR "genre ""name""" = 'Jazz' OR "genre ""name""" < 'A'"#)
   }
 
-  @Test func nilAsksAboutNull() throws {
+  @Test func comparingWithNilTestsForNull() throws {
     let nothing: String? = nil
     let number: Int? = nil
     let lines = [
@@ -129,7 +129,7 @@ import Testing
     #expect(Song.all.order { $0.title }.orderings == [QueryOrdering(fieldIndex: 1)])
   }
 
-  @Test func filtersJoin() throws {
+  @Test func filtersAreCombinedWithAnd() throws {
     let query = Song.where { $0.id > 1 }.filter { $0.isLive == false }
     #expect(
       try QueryFixtures.line(#require(query.condition), Song.schema)

@@ -68,11 +68,11 @@ import Testing
   ]
 
   @Test(arguments: misfits)
-  func whatDoesNotFitIsRefused(type: FieldType, text: String) {
+  func valuesThatDoNotFitAreRefused(type: FieldType, text: String) {
     #expect(value(text, type) == nil)
   }
 
-  @Test func aNumericColumnKeepsWholeNumbersWhole() {
+  @Test func aNumericColumnKeepsIntegers() {
     #expect(
       value("9007199254740993", .real, declared: "NUMERIC(10,2)") == .integer(9_007_199_254_740_993)
     )

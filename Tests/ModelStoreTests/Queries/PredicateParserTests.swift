@@ -160,12 +160,12 @@ import Testing
       "Todo has no field idd. (column 17) Did you mean id?"
     ),
   ])
-  func mistakesArePointedAt(text: String, wanted: String) {
+  func syntaxErrorsPointAtTheirPlace(text: String, wanted: String) {
     let error = #expect(throws: PredicateTextError.self) { try line(text) }
     #expect(error?.description == wanted)
   }
 
-  @Test func anErrorTellsBytesAndCharacters() throws {
+  @Test func anErrorGivesItsPlaceInBytesAndCharacters() throws {
     let thrown = #expect(throws: PredicateTextError.self) { try line("title = '😀é' or idd = 1") }
     let error = try #require(thrown)
     #expect(
@@ -181,7 +181,7 @@ import Testing
     #expect(codes == [.invalidValue, .invalidQuery, .invalidQuery])
   }
 
-  @Test func hugeTextsAreRefusedNotSwallowed() throws {
+  @Test func hugeTextsAreRefused() throws {
     let long = "title = '" + String(repeating: "x", count: 2_000_000) + "'"
     let many = "id in (" + (0...32_000).map { "\($0)" }.joined(separator: ",") + ")"
     let deep = String(repeating: "(", count: 5_000) + "done" + String(repeating: ")", count: 5_000)
@@ -218,7 +218,7 @@ import Testing
     ("(" + String(repeating: "done or ", count: 90) + "weight = 1 and ", 9),
     ("(" + String(repeating: "done or ", count: 400) + "weight = 1 and ", 4),
   ])
-  func whatIsReadSQLiteTakes(level: String, least: Int) throws {
+  func sqliteAcceptsEveryParsedPredicate(level: String, least: Int) throws {
     let columns = todo.fields.map { SQLText.quoted($0.column) }.joined(separator: ", ")
     let scratch = try ScratchDatabase("CREATE TABLE \"Todo\" (\(columns))")
     let opened = level.count { $0 == "(" }
@@ -232,7 +232,7 @@ import Testing
     #expect(taken.dropFirst(deepest).allSatisfy { !$0 })
   }
 
-  @Test func theDeepestParenthesisIsBlamedForADepthThatSQLiteDoesNotTake() throws {
+  @Test func anErrorAboutDepthPointsAtTheDeepestParenthesis() throws {
     let level = "(done = 1 or weight = 1 and "
     let text =
       String(repeating: level, count: 16) + "done" + String(repeating: ")", count: 16)
@@ -248,7 +248,7 @@ import Testing
     #expect(throws: PredicateTextError.self) { try line("id < 18446744073709551616") }
   }
 
-  @Test func aDecimalIsNoOrder() throws {
+  @Test func decimalsCannotBeOrdered() throws {
     let parser = PredicateParser(schema: todo, now: now)
     let error = #expect(throws: PredicateTextError.self) {
       try parser.orderings(parsing: "title, -price")
@@ -263,7 +263,7 @@ import Testing
     #expect(try byText.selectText().sql.contains(#"ORDER BY "price""#))
   }
 
-  @Test func namesThatDifferInCaseAloneMustBeExact() throws {
+  @Test func namesThatDifferOnlyInCaseMustBeExact() throws {
     let twins = ModelSchema(
       name: "T",
       fields: [FieldSchema(name: "A", type: .integer), FieldSchema(name: "a", type: .integer)],

@@ -17,7 +17,7 @@ import Testing
     }
   }
 
-  @Test func aRegionNamesWhatDecides() {
+  @Test func aRegionNamesTheFieldsThatDecideTheResult() {
     let query = StoreQuery<DynamicRecord>(
       schema, where: .comparison(.field(3), .greater, .value(.real(1))),
       orderings: [QueryOrdering(fieldIndex: 1)])

@@ -29,7 +29,7 @@ import Testing
       ])
   }
 
-  @Test func conditionOrderAndWindowMeet() throws {
+  @Test func conditionOrderAndWindowAreCombined() throws {
     let query = StoreQuery<DynamicRecord>(
       orders, where: .comparison(.field(2), .greater, .value(.integer(3))),
       orderings: [
@@ -45,7 +45,7 @@ import Testing
       ])
   }
 
-  @Test func anOffsetAloneStillNeedsALimit() throws {
+  @Test func anOffsetWithoutALimitStillWritesALimit() throws {
     let text = try StoreQuery<DynamicRecord>(orders, offset: 5).keySelectText()
     #expect(text.sql.hasSuffix("LIMIT ? OFFSET ?"))
     #expect(text.arguments == [.integer(-1), .integer(5)])
@@ -66,7 +66,7 @@ import Testing
       ])
   }
 
-  @Test func defaultsOfAnOrderingAreSQLites() {
+  @Test func theDefaultsOfAnOrderingMatchSQLite() {
     let descending = QueryOrdering(fieldIndex: 1, direction: .descending)
     #expect(descending.effectiveNulls == .last)
     #expect(descending.effectiveCollation(in: orders) == .nocase)
@@ -125,7 +125,7 @@ import Testing
     }
   }
 
-  @Test func everyStatementIsOneThatSQLiteTakes() throws {
+  @Test func sqliteAcceptsEveryStatement() throws {
     let connection = try QueryFixtures.scratchConnection()
     try connection.execute(
       """

@@ -10,7 +10,7 @@ import Testing
     ("Play", ["Playlist", "PlaylistTrack"]), ("Invoice", []), ("", []), ("x", []),
     ("order detail", ["Order Details"]), ("Artits", ["Artist"]),
   ])
-  func nearNamesAreFound(word: String, wanted: [String]) {
+  func similarNamesAreFound(word: String, wanted: [String]) {
     #expect(Spelling.suggestions(for: word, among: names) == wanted)
   }
 

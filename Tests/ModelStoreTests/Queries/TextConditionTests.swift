@@ -167,7 +167,7 @@ import Testing
         ])
     for condition in [
       Note.where { $0.text.contains("a") }, Note.where { $0.text.hasSuffix("a") },
-      // The index has another order than the bytes, and these prefixes are no patterns.
+      // The index has another order than the bytes, and these prefixes are not patterns.
       Note.where { $0.folded.hasPrefix("a") }, Note.where { $0.text.hasPrefix("a\0") },
       Note.where { $0.text.hasPrefix(long) },
     ] {

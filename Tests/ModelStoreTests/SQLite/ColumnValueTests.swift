@@ -60,7 +60,7 @@ import Testing
     try expectRoundTrip([Int64?.none, .some(.min)])
   }
 
-  @Test func whatDoesNotFitIsRefused() throws {
+  @Test func valuesThatDoNotFitAreRefused() throws {
     #expect(thrownError { try UInt64(Int64.max).advanced(by: 1).sqlValue() } is ColumnError)
     #expect(thrownError { try UInt.max.sqlValue() } is ColumnError)
     #expect(thrownError { try Int8(sqlValue: .integer(128)) } is ColumnError)

@@ -25,7 +25,9 @@ import Testing
     [
       StoreConfiguration.Durability.full, .normal,
     ])
-  func everyRoleHasIt(role: Connection.Role, durability: StoreConfiguration.Durability) throws {
+  func theConnectionPolicyAppliesToEveryRole(
+    role: Connection.Role, durability: StoreConfiguration.Durability
+  ) throws {
     let scratch = try ScratchDatabase("CREATE TABLE t(x)")
     let connection = try Connection(
       path: scratch.path, role: role, policy: .scratch(durability: durability))
@@ -46,7 +48,7 @@ import Testing
     "PRAGMA writable_schema = ON; DELETE FROM sqlite_schema",
     "CREATE INDEX i ON t(\"no such column\")",
   ])
-  func whatCouldHarmIsOff(sql: String) throws {
+  func dangerousFeaturesAreOff(sql: String) throws {
     let scratch = try ScratchDatabase("CREATE TABLE t(x)")
     for role in [Connection.Role.writer, .reader, .checkpointer] {
       let connection = try Connection(path: scratch.path, role: role, policy: .scratch())
@@ -66,7 +68,7 @@ import Testing
     }
   }
 
-  @Test func framesAreCounted() throws {
+  @Test func framesOfTheLogAreCounted() throws {
     let scratch = try ScratchDatabase("CREATE TABLE t(x)")
     let before = scratch.connection.hooks.walFrameCount
     try scratch.connection.run("INSERT INTO t VALUES (zeroblob(100000))")

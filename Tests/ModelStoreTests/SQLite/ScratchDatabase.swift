@@ -27,7 +27,7 @@ extension Connection.Policy {
   }
 }
 
-/// What `body` throws, told in words; nil when it returns.
+/// The description of what `body` throws; nil when it returns.
 func thrownError<Result>(by body: () throws -> Result) -> (any Error)? {
   do {
     _ = try body()

@@ -11,26 +11,26 @@ import Testing
     ("SELECT 1; -- one\n SELECT 2", "The text holds more than one SQL statement."),
     ("SELECT 1; /* one */ SELECT 2", "The text holds more than one SQL statement."),
   ])
-  func onlyOneStatementIsTaken(sql: String, message: String) throws {
+  func onlyOneStatementIsAccepted(sql: String, message: String) throws {
     let scratch = try ScratchDatabase()
     let error = thrownError { try scratch.connection.run(SQLText(sql: sql)) } as? SQLiteError
     #expect(error?.message == message)
     #expect(error?.code == .misuse)
   }
 
-  @Test func aTrailingSemicolonIsNoSecondStatement() throws {
+  @Test func aTrailingSemicolonIsNotASecondStatement() throws {
     let scratch = try ScratchDatabase()
     #expect(
       try scratch.connection.firstRow(SQLText(sql: "SELECT 7 ; \n")) { try $0.integer(at: 0) } == 7)
   }
 
   @Test(arguments: ["SELECT 7 -- seven", "SELECT 7; -- seven", "SELECT 7; /* seven */ -- 7\n ;"])
-  func aTrailingCommentIsNoSecondStatement(sql: String) throws {
+  func aTrailingCommentIsNotASecondStatement(sql: String) throws {
     let scratch = try ScratchDatabase()
     #expect(try scratch.connection.firstRow(SQLText(sql: sql)) { try $0.integer(at: 0) } == 7)
   }
 
-  @Test func textsOfOtherBytesAreOtherStatements() throws {
+  @Test func textsThatDifferInBytesAreDifferentStatements() throws {
     let scratch = try ScratchDatabase()
     let texts = ["SELECT hex('\u{E9}')", "SELECT hex('e\u{301}')"].map { SQLText(sql: $0) }
     #expect(texts[0].sql == texts[1].sql)
@@ -88,7 +88,7 @@ import Testing
     #expect(scratch.connection.preparedCount == before + 2)
   }
 
-  @Test func theCacheIsBoundedAndKeepsWhatWasUsedLast() throws {
+  @Test func theCacheIsBoundedAndKeepsTheLatestStatements() throws {
     let scratch = try ScratchDatabase(cacheCapacity: 4)
     func run(_ number: Int) throws { try scratch.connection.run(SQLText(sql: "SELECT \(number)")) }
     for number in 0..<100 { try run(number) }

@@ -45,7 +45,7 @@ import Testing
     return outcome
   }
 
-  @Test func ourCheckpointKeepsTheRivalOut() throws {
+  @Test func aCheckpointOfTheStoreExcludesOtherCheckpoints() throws {
     let outcome = try race { context in
       guard let context else { return SQLITE_MISUSE }
       let race = Unmanaged<Race>.fromOpaque(context).takeUnretainedValue()
@@ -56,7 +56,7 @@ import Testing
 
   /// The negative control: without the lock the same connection damages the file on every library
   /// that has the bug, so the test above proves something.
-  @Test func withoutTheLockTheLibraryDecides() throws {
+  @Test func withoutTheLockTheResultDependsOnTheSQLiteVersion() throws {
     let outcome = try race { context in
       guard let context else { return SQLITE_MISUSE }
       let race = Unmanaged<Race>.fromOpaque(context).takeUnretainedValue()
@@ -98,7 +98,7 @@ import Testing
   }
 
   /// The negative control: the same connection without the lock for checkpoints.
-  @Test func aWriteThatDoesNotWaitIsLostWhereTheLibraryHasTheBug() throws {
+  @Test func aWriteThatDoesNotWaitIsLostInSQLiteVersionsWithTheBug() throws {
     let outcome = try raceOfOthers { context, sql in
       guard let context else { return SQLITE_MISUSE }
       let writer = Unmanaged<Connection>.fromOpaque(context).takeUnretainedValue()

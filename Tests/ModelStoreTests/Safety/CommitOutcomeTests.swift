@@ -99,7 +99,7 @@ import Testing
     #expect(try again.fetch(Artist.all).map(\.id) == [1, 2])
   }
 
-  @Test func aFullDiskAtACheckpointIsReportedOnceAndSaysThatTheCommitStands() throws {
+  @Test func aFullDiskAtACheckpointIsReportedOnceAndTheCommitIsKept() throws {
     // Post-mortem: the report said "nothing was changed" after a COMMIT that had succeeded.
     let faulty = try FaultyStore()
     let reports = Recorder<String>()

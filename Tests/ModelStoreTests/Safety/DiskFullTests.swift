@@ -41,7 +41,7 @@ import Testing
   @Test(
     .enabled(if: SmallDisk.isPossible, "only root can mount a small disk"),
     arguments: [288, 1024, 4096])
-  func aFullDiskLosesNothingAndWorkGoesOnOnceThereIsSpace(kilobytes: Int) throws {
+  func aFullDiskLosesNothingAndWritesWorkAgainOnceThereIsSpace(kilobytes: Int) throws {
     let disk = try SmallDisk(kilobytes: kilobytes)
     let ballast = disk.path + "/ballast"
     try write([UInt8](repeating: 1, count: 96 << 10), to: ballast)
@@ -172,7 +172,7 @@ import Testing
   }
 
   @Test(.enabled(if: SmallDisk.isPossible, "only root can mount a small disk"))
-  func aFileThatNoStoreMadeIsNeverTakenForTheReserve() throws {
+  func aForeignFileIsNeverUsedAsTheReserve() throws {
     let disk = try SmallDisk(kilobytes: 4096)
     let path = disk.path + "/full.store"
     try write([UInt8](repeating: 7, count: 128 << 10), to: path + "-reserve")
@@ -189,7 +189,7 @@ import Testing
   /// After a checkpoint the first transaction begins the log again, and hands its pages to the log
   /// before COMMIT, so that the system's refusal comes from another call.
   @Test(
-    "a file size limit is out of space, too, also for the first transaction of a log",
+    "a file size limit counts as a full disk, also for the first transaction of a log",
     arguments: [false, true])
   func aFileSizeLimitIsOutOfSpaceToo(afterCheckpoint isCheckpointed: Bool) async throws {
     let directory = try TemporaryDirectory()

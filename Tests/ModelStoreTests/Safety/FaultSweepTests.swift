@@ -84,7 +84,7 @@ import Testing
   }
 
   @Test(arguments: faults)
-  func noFailureMakesAWrongOutcome(fault: Fault) throws {
+  func noFaultCausesAWrongOutcome(fault: Fault) throws {
     var number: Int64 = 0
     var fired = true
     while fired {

@@ -6,7 +6,7 @@ import CSQLite
 /// A store's file behind the fault-injecting VFS, in a directory of its own.
 struct FaultyStore {
   let directory: TemporaryDirectory
-  /// As SQLite is told it, which is what faults are matched against.
+  /// The path as it is passed to SQLite; faults are matched against it.
   let path: String
 
   init() throws {
@@ -29,7 +29,7 @@ struct FaultyStore {
     return try Store(at: path, models: Artist.self, configuration: configuration, onError: report)
   }
 
-  /// The file as a kill at this moment would leave it, opened anew.
+  /// The file as a kill at this moment would leave it, opened again.
   func afterKill() throws -> Store {
     let copy = directory.file("killed.store")
     guard fault_vfs_snapshot(path, copy) == 0 else { throw NotRegistered() }

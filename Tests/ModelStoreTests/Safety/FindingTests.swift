@@ -26,7 +26,7 @@ import Testing
     try PlainDatabase(directory.file("music.store")).execute(sql)
   }
 
-  @Test func bindingsThatAreKeptHaveNoFindings() throws {
+  @Test func bindingsThatHoldHaveNoFindings() throws {
     #expect(try open().bindingFindings() == [])
   }
 
@@ -48,7 +48,7 @@ import Testing
       ])
   }
 
-  @Test func aTriggerOfNoBindingIsFound() throws {
+  @Test func aTriggerWithoutABindingIsFound() throws {
     let store = try open()
     let trigger = "_ms_binding_gone_target_insert"
     try execute("CREATE TRIGGER \"\(trigger)\" AFTER INSERT ON Album BEGIN SELECT 1; END")
@@ -62,7 +62,7 @@ import Testing
         ])
   }
 
-  @Test func checkNamesATableThatIsGone() throws {
+  @Test func aCheckNamesAMissingTable() throws {
     let store = try open()
     #expect(try store.checkIntegrity() == [])
     try execute("DROP TABLE Album")
@@ -99,7 +99,7 @@ import Testing
     #expect(error?.code == .misuse)
   }
 
-  @Test func aNewerFileIsReadByWhoDeclaresNothing() throws {
+  @Test func aNewerFileCanBeReadWithoutDeclarations() throws {
     let path = directory.file("music.store")
     do { _ = try open() }
     try execute("INSERT INTO _ms_migrations VALUES ('store', 99, 'later', 'x', '', '2040-01-01')")
@@ -111,7 +111,7 @@ import Testing
     #expect(throws: StoreError.self) { try Store(at: path) }
   }
 
-  @Test func droppingATriggerAndOpeningAnewMendsWrongValues() throws {
+  @Test func droppingATriggerAndReopeningRepairsWrongValues() throws {
     var store = try open()
     // As a writer without triggers leaves it.
     let trigger = "_ms_binding_Album.artistName_target_update"
@@ -137,7 +137,7 @@ import Testing
     #expect(try store.fetch(Album.all).map(\.artistName) == ["Miles", "Miles", "Miles"])
   }
 
-  @Test func whoeverReadsAnUnreadableValueIsToldTheRecord() throws {
+  @Test func theErrorForAnUnreadableValueNamesItsRecord() throws {
     let store = try open()
     try execute("UPDATE Album SET title = CAST(x'ff' AS TEXT) WHERE id = 2")
     let key: [SQLValue] = [.integer(2)]
@@ -152,7 +152,7 @@ import Testing
     #expect(errors.map(\.?.field) == Array(repeating: "title", count: errors.count))
   }
 
-  @Test func bindingsAreLookedAtInOneStateOfTheStore() throws {
+  @Test func bindingsAreCheckedInOneSnapshot() throws {
     try open().close()
     var configuration = StoreConfiguration()
     configuration.maxReaderCount = 1

@@ -50,7 +50,7 @@ import Testing
   }
 
   /// In a process of its own: a fork beside running tests would copy locks that their threads hold.
-  @Test func theChildIsRefusedAndTheParentIntact() async throws {
+  @Test func aForkedChildIsRefusedAndTheParentKeepsWorking() async throws {
     let directory = try TemporaryDirectory()
     await #expect(processExitsWith: .success) {
       [path = directory.file("forked.store") as String] in

@@ -40,7 +40,7 @@ internal import Testing
     #expect(try mode() == [[.text("wal")]])
   }
 
-  @Test func theReportGoesOnceToTheStoreThatOpenedTheFile() throws {
+  @Test func theStoreThatOpenedTheFileReceivesTheReportOnce() throws {
     let (first, second, later) = (
       Recorder<StoreError>(), Recorder<StoreError>(), Recorder<StoreError>()
     )
@@ -127,7 +127,7 @@ internal import Testing
     #expect(notices.events.isEmpty)
   }
 
-  @Test("where others can create files, an opening creates the missing companions again")
+  @Test("where others can create files, opening creates the missing companion files again")
   func missingCompanionsAreCreatedAgain() throws {
     #expect(chmod(directory.path, 0o1777) == 0)
     let notices = Recorder<StoreError>()

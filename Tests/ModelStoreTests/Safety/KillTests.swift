@@ -4,14 +4,15 @@ import Testing
 
 @testable import ModelStore
 
-/// A process that is killed while it writes: what it was told is kept, and nothing is half kept.
+/// A process that is killed while it writes: acknowledged transactions are kept, and none is kept
+/// in part.
 @Suite(.tags(.law)) struct KillTests {
   /// How many rounds of kills: `MODELSTORE_KILL_ROUNDS`, or enough for every day.
   private static var roundCount: Int {
     ProcessInfo.processInfo.environment["MODELSTORE_KILL_ROUNDS"].flatMap { Int($0) } ?? 20
   }
 
-  @Test func whatWasAcknowledgedSurvivesAKill() async throws {
+  @Test func acknowledgedWritesSurviveAKill() async throws {
     let seed = UInt64.random(in: 0...UInt64.max)
     print("kills: seed \(seed)")
     var generator = SeededGenerator(seed: seed)

@@ -8,7 +8,7 @@ import Foundation
 struct LogLife {
   /// Steps after which the log was taken for that of another state.
   private(set) var refusals: [String] = []
-  /// How many logs said which state they continue.
+  /// How many logs named the state that they continue.
   private(set) var linkedCount = 0
   /// How many logs were refused beside an earlier state of the file.
   private(set) var mismatchCount = 0
@@ -180,7 +180,7 @@ struct LogLife {
         if try isRefused(copy) { mismatchCount += 1 }
       }
     }
-    // A file into which a part of a log was copied is no state of its own.
+    // A file into which a part of a log was copied does not count as a separate state.
     if log.isEmpty { states.append(state) }
     for suffix in ["", "-wal"] { unlink(copy + suffix) }
   }

@@ -177,7 +177,7 @@ import Testing
     #expect(try stored() == after)
   }
 
-  @Test func aDamagedLinkIsNone() {
+  @Test func aDamagedLogLinkIsIgnored() {
     let link = LogLink(
       log: Array(1...8), previous: nil, header: LogLink.digest(ofHeader: [1, 2, 3]))
     let page = [0x6D, 0x73] + link.bytes + [0x6D] + link.bytes.dropLast() + [0]
@@ -213,7 +213,7 @@ import Testing
   /// What stores and other programs may do to a file, in random order, with a crash after each
   /// step.
   @Test(.timeLimit(.minutes(10)))
-  func noLifeOfAFileIsRefused() throws {
+  func noLegitimateHistoryOfAFileIsRefused() throws {
     let seed = UInt64.random(in: 0...UInt64.max)
     print("lives of a log: seed \(seed)")
     var generator = SeededGenerator(seed: seed)

@@ -5,7 +5,7 @@ import Testing
 
 @testable import ModelStore
 
-/// What is no store is refused with one clear error and left as it was.
+/// A file that is not a store is refused with one clear error and left unchanged.
 @Suite(.tags(.process)) struct OpeningTests: ArtistStores {
   private let directory: TemporaryDirectory
 
@@ -42,7 +42,7 @@ import Testing
     }
   }
 
-  @Test func aTextFileIsNoStore() throws {
+  @Test func aTextFileIsRefusedAsAStore() throws {
     let text = [UInt8]("id,name\n1,Miles Davis\n2,John Coltrane\n".utf8)
     try expectRefused(text, [.notADatabase])
     try expectRefused([UInt8](repeating: 0x41, count: 10_000), [.notADatabase])
@@ -50,7 +50,7 @@ import Testing
 
   /// Some versions of SQLite do not trust their own JSON functions in a schema.
   @Test(arguments: [StoreConfiguration.Access.readWrite, .readOnly])
-  func aSchemaThatThisSQLiteDoesNotTrustIsNoDamage(access: StoreConfiguration.Access) throws {
+  func aSchemaThatThisSQLiteDoesNotTrustIsNotDamage(access: StoreConfiguration.Access) throws {
     let path = directory.file("json.store")
     try PlainDatabase(path).execute(
       "CREATE TABLE j (t TEXT); CREATE INDEX i ON j (json_extract(t, '$.a'))")
@@ -74,7 +74,7 @@ import Testing
       (.error, "unsafe use of json()", .unsupportedSchema),
       (.error, "no such table: unsafe use of x", .invalidQuery),
     ] as [(ResultCode, String, StoreError.Code)])
-  func wantOfTrustIsToldFromDamage(
+  func aMissingPermissionIsDistinguishedFromDamage(
     sqlite: ResultCode, message: String, code: StoreError.Code
   ) {
     #expect(StoreError(SQLiteError(code: sqlite, message: message)).code == code)
@@ -134,7 +134,7 @@ import Testing
     #expect(try store.fetch(Artist.all) == [Artist(id: 1, name: "a")])
   }
 
-  @Test func pathsThatNameNoFileAreRefused() throws {
+  @Test func pathsThatDoNotNameAFileAreRefused() throws {
     let missing = directory.file("missing.store")
     #expect(code { try open(missing) { $0.access = .readWrite } } == .fileNotFound)
     #expect(code { try open(missing) { $0.access = .readOnly } } == .fileNotFound)
@@ -307,7 +307,7 @@ import Testing
     #expect(thrownError { try open(path) } == nil)
   }
 
-  @Test func theFilesAreTheirOwnersAlone() throws {
+  @Test func onlyTheOwnerCanAccessTheFiles() throws {
     let path = directory.file("private.store")
     let store = try open(path)
     try store.write { tx in try tx.insert(Artist(id: 1, name: "a")) }
@@ -318,7 +318,7 @@ import Testing
     "file:name.store", "name.store?mode=memory", "per%20cent.store", "name.store#fragment",
     ":memory:", "ümläut 中文 🎵.store", "with space", "quo'te\"s", "-rf", "new\nline.store",
   ])
-  func namesAreTakenAsTheyAre(name: String) throws {
+  func fileNamesAreUsedVerbatim(name: String) throws {
     let path = directory.file(name)
     let store = try open(path)
     try store.write { tx in try tx.insert(Artist(id: 1, name: name)) }
@@ -486,7 +486,7 @@ import Testing
       #expect(try second?.fetch(Artist.all).count == 1)
       #expect(openDescriptors(of: path) != [])
       second = nil
-      // Where the store was just looking for commits of others, the look ends first.
+      // If the store is polling for commits of others, the poll ends first.
       while openDescriptors(of: path) != [] { sched_yield() }
       _ = live
     }
@@ -520,12 +520,12 @@ import Testing
     // Only its owner may read it.
     await expect(asNobody: path, .readWriteCreate, .permissionDenied)
     await expect(asNobody: path, .readOnly, .permissionDenied)
-    // Nobody may make files beside it.
+    // The directory lets no other user create files beside it.
     await expect(asNobody: directory.file("new.store"), .readWriteCreate, .permissionDenied)
-    // Everybody may read it, nobody write it.
+    // Every user may read the file, and only its owner may write it.
     #expect(chmod(path, 0o644) == 0)
     await expect(asNobody: path, .readWriteCreate, .permissionDenied)
-    // Everybody may write it, but not its directory, where the log has to be.
+    // Every user may write the file, but not its directory, where the log has to be.
     #expect(chmod(path, 0o666) == 0)
     await expect(asNobody: path, .readWrite, .permissionDenied)
     #expect(chmod(directory.path, 0o700) == 0)

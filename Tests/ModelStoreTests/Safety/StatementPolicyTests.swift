@@ -63,7 +63,7 @@ import Testing
     "PRAGMA encoding;",
     "SELECT name FROM pragma_table_info('Artist')", "SELECT 'COMMIT'",
   ])
-  func whatOnlyTellsIsAllowed(sql: String) throws {
+  func readOnlyStatementsAreAllowed(sql: String) throws {
     let directory = try TemporaryDirectory()
     let store = try Store(at: directory.file("policy.store"), models: Artist.self)
     #expect(thrownError { try store.read { tx in try tx.rows(SQLText(sql: sql)) } } == nil)

@@ -2,7 +2,7 @@ import Testing
 
 @testable import ModelStore
 
-/// Which conditions of partial indexes may stand in a trigger.
+/// Which conditions of partial indexes may be used in a trigger.
 @Suite(.tags(.unit)) struct IndexConditionTests {
   /// A table with columns of many names, one of which compares as some program likes.
   private static let table: TableFacts = {
@@ -43,7 +43,7 @@ import Testing
   ]
 
   @Test(arguments: usable.indices)
-  func whatMeansTheSameEverywhereIsKnown(_ index: Int) throws {
+  func conditionsThatMeanTheSameEverywhereAreRecognised(_ index: Int) throws {
     let (text, sql, columns) = Self.usable[index]
     let found = try #require(Self.condition(text))
     #expect(found.sql == sql)
@@ -62,7 +62,7 @@ import Testing
     " WHERE Job.rowid > 5", " WHERE state = 'x' COLLATE german", " WHERE foreign = 'x'",
     " WHERE state = 'x' COLLATE \"nocase\"", " WHERE other.state = 1",
   ])
-  func whatMayMeanSomethingElseIsUnknown(text: String) {
+  func ambiguousConditionsAreUnknown(text: String) {
     #expect(Self.condition(text) == nil)
   }
 }

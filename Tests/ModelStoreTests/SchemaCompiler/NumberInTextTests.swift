@@ -49,7 +49,7 @@ import Testing
     ("5kg", " 4 ", " 4 kg"), ("+5", " 4", " 4"), ("no digit", nil, "no digit"),
   ]
 
-  @Test("DS2 DS3 with the whole, the target is the new value; without, only the number in it")
+  @Test("DS2 DS3 the whole target is replaced, or only the number in it")
   func modes() throws {
     let fixture = try fixture()
     try fixture.connection.execute(
@@ -61,7 +61,7 @@ import Testing
       try fixture.rows("SELECT whole, number, third FROM T") == ["'40'|'has 40 apple'|'40 pear'"])
   }
 
-  @Test("DS4 DS5 DS6 what stands between the first and the last digit is replaced, or the whole is")
+  @Test("DS4 DS5 DS6 the text from the first to the last digit is replaced, or the whole text")
   func rules() throws {
     for (text, value, result) in Self.cases {
       let fixture = try fixture()
@@ -80,7 +80,7 @@ import Testing
     }
   }
 
-  @Test("DS11 the same for one text in Swift")
+  @Test("DS11 one text is computed alike in Swift")
   func standalone() {
     for (text, value, result) in Self.cases {
       guard let text, let value else { continue }
@@ -88,7 +88,7 @@ import Testing
     }
   }
 
-  @Test("signs and points of earlier numbers do not pile up")
+  @Test("signs and points of earlier numbers do not accumulate")
   func signs() throws {
     let fixture = try fixture()
     try fixture.connection.execute("INSERT INTO T (id, value, number) VALUES (1, '5', '5 kg')")
@@ -101,7 +101,7 @@ import Testing
     #expect(try fixture.rows("SELECT number FROM T") == ["'-3 kg'"])
   }
 
-  @Test("a template may be there before the first number, and stays when the number goes")
+  @Test("a template may precede the first number and remains when the number is removed")
   func templateFirst() throws {
     let fixture = try fixture()
     try fixture.connection.execute(
@@ -117,7 +117,7 @@ import Testing
     #expect(seen == ["'has 3 apples'", "'has 3 apples'", "'has 4 apples'", "'5 pears'"])
   }
 
-  @Test("blanks around earlier numbers do not pile up")
+  @Test("spaces around earlier numbers do not accumulate")
   func blanks() throws {
     let fixture = try fixture()
     try fixture.connection.execute("INSERT INTO T (id, value, number) VALUES (1, '5', '5 kg')")
@@ -131,7 +131,7 @@ import Testing
     }
   }
 
-  @Test("a unique text takes the number that makes it unlike all others, and no other")
+  @Test("a unique text accepts only a number that keeps it distinct")
   func unique() throws {
     let model = ModelSchema(
       name: "U",
@@ -156,7 +156,7 @@ import Testing
     #expect(try fixture.rows("SELECT u FROM U ORDER BY id") == ["'a 7'", "'b 7'", "'a 1'"])
   }
 
-  @Test("DS4 the text around the number is free, the number in it is not")
+  @Test("DS4 the text around the number can be edited, the number cannot")
   func freeText() throws {
     let fixture = try fixture()
     try fixture.connection.execute(
@@ -164,7 +164,7 @@ import Testing
     #expect(try fixture.rows("SELECT number FROM T") == ["'y 3 z'"])
   }
 
-  @Test("DS12 each binding has its own mode, also several of one source")
+  @Test("DS12 each binding has its own mode, also with several bindings of one source")
   func modesOfOneSource() throws {
     let fixture = try fixture()
     try fixture.connection.execute(

@@ -15,14 +15,14 @@ internal import Testing
   @Test(arguments: [
     "'noon", "'", "\"", "\"aa", "x'abb", "X'", "[a", "`bb", "'it''s", "'a' || 'a''",
   ])
-  func aQuoteThatIsLeftOpenIsFound(text: String) {
+  func anUnclosedQuoteIsFound(text: String) {
     #expect(problem(text) == "leaves a quote open")
   }
 
   @Test(arguments: [
     "'noon'", "''", "''''", "\"a\"\"b\"", "x'abba'", "X''", "[a\"']", "`b``b`", "'x' || x'00'",
   ])
-  func aQuoteThatIsClosedIsTaken(text: String) {
+  func aClosedQuoteIsAccepted(text: String) {
     #expect(problem(text) == nil)
   }
 }

@@ -3,7 +3,7 @@ internal import Testing
 @testable internal import ModelStore
 @testable internal import SchemaCompiler
 
-/// One model, the table that is found, and what should be said about it.
+/// One model, the table that is found, and the expected report about it.
 struct DifferenceCase: Sendable, CustomTestStringConvertible {
   let name: String
   let found: String
@@ -95,7 +95,7 @@ struct DifferenceCase: Sendable, CustomTestStringConvertible {
         """,
       expected: ["The key of Person is (id); the table Person has (name, id)."]),
     DifferenceCase(
-      name: "key that is no row number",
+      name: "key that is not a rowid",
       found:
         "CREATE TABLE Person (id INT NOT NULL PRIMARY KEY, name TEXT NOT NULL, age INT) STRICT",
       expected: [
@@ -234,7 +234,7 @@ struct DifferenceCase: Sendable, CustomTestStringConvertible {
         """,
       expected: [], isAdopted: true),
     DifferenceCase(
-      name: "adopted: what would be wrong is told",
+      name: "adopted: differences that prevent its use are reported",
       found: "CREATE TABLE Person (id INTEGER PRIMARY KEY, name DATETIME, needed NOT NULL)",
       expected: [
         "Person.name is stored as TEXT; the column in Person is declared DATETIME.",
@@ -277,7 +277,7 @@ struct DifferenceCase: Sendable, CustomTestStringConvertible {
   ]
 
   @Test(arguments: cases)
-  func differencesAreTold(_ example: DifferenceCase) throws {
+  func differencesAreReported(_ example: DifferenceCase) throws {
     var model = Self.person
     model.isAdopted = example.isAdopted
     example.change(&model)

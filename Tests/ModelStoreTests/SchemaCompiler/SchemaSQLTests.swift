@@ -87,7 +87,7 @@ internal import Testing
     ("- 'a'", false, false, false), ("-NULL", false, false, false), ("f()", false, false, false),
     ("(1)", false, false, false), ("", false, false, false),
   ])
-  func defaultsAreKnownForWhatTheyAre(
+  func theKindOfADefaultIsRecognised(
     sql: String, isLiteral: Bool, isConstant: Bool, isNull: Bool
   ) {
     let value = SQLDefault(sql)
@@ -95,11 +95,11 @@ internal import Testing
       [value.isLiteral, value.isConstant, value.isNull] == [isLiteral, isConstant, isNull])
   }
 
-  @Test func whatWasCreatedDiffersInNothing() throws {
+  @Test func aCreatedTableMatchesItsModel() throws {
     let file = try SchemaTestFile()
     let connection = try file.connect()
     var models = SchemaSamples.all
-    // SQLite refuses to create a table whose collation nobody registered.
+    // SQLite refuses to create a table whose collation is not registered.
     models[1].fields[5].collation = .rtrim
     for model in models {
       for object in SchemaSQL(model).objects { try connection.execute(object.sql) }

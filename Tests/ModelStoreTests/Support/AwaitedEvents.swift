@@ -14,7 +14,7 @@ final class AwaitedEvents<Event: Sendable>: Sendable {
     arrived.signal()
   }
 
-  /// The oldest event not yet taken that `accept` accepts; those before it are dropped.
+  /// The oldest event not yet taken that `accept` accepts; earlier events are dropped.
   ///
   /// - Throws: ``Silence`` when none comes.
   @discardableResult

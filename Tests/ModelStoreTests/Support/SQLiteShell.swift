@@ -35,8 +35,8 @@ final class SQLiteShell {
     return end()
   }
 
-  /// Hands over `sql`, which the shell runs while the caller goes on. One that answers more than a
-  /// pipe holds waits for ``end()``.
+  /// Passes `sql` to the shell, which runs it while the caller continues. A shell that prints more
+  /// than a pipe holds waits for ``end()``.
   func begin(_ sql: String) throws {
     let text = "\(sql);\n.print '\(Self.mark)'\n"
     try input.fileHandleForWriting.write(contentsOf: Data(text.utf8))

@@ -46,9 +46,9 @@ import Testing
   @Test func waitingEndsWhenTheStoreCloses() async throws {
     let artists = try store.recorder(of: Artist.self)
     try insert(1...1)
-    store.waitForDelivery()
+    await store.waitForDelivery()
     let waiting = Task { try await artists.next(2) }
-    store.close()
+    await store.close()
     await #expect(throws: RecordingEnded.self) { try await waiting.value }
     await #expect(throws: RecordingEnded.self) { try await artists.next() }
     #expect(artists.takeAll() == [])
@@ -74,7 +74,7 @@ import Testing
   }
 
   @Test func aRecorderOfAClosedStoreHasEnded() async throws {
-    store.close()
+    await store.close()
     let numbers = EventRecorder<Int>(store)
     await #expect(throws: RecordingEnded.self) { try await numbers.next() }
     #expect(throws: StoreError.self) { try store.recorder(of: Artist.self) }

@@ -15,7 +15,7 @@ extension Project {
   struct AcceptanceRow: Hashable {
     let id: String
     let line: Int
-    /// Whether the row stands outside the section of ids that no test carries.
+    /// Whether the row is outside the section of ids that no test carries.
     let isCovered: Bool
   }
 

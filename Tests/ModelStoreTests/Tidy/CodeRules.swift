@@ -134,7 +134,7 @@ extension Project {
     }
   }
 
-  /// How often words that ask the compiler to look away occur in the library and its tools.
+  /// How often words that switch off checks of the compiler occur in the library and its tools.
   var looksAway: [String: Int] {
     let sources = swift(under: "Sources")
     func count(_ places: (SourceText) -> [SourceText.Token]) -> Int {

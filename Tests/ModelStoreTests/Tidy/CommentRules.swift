@@ -29,7 +29,7 @@ extension Project {
     }
   }
 
-  /// Whether `phrase` stands in `text` between things that are no letters.
+  /// Whether `phrase` occurs in `text` without letters on either side.
   private static func contains(_ phrase: String, in text: String) -> Bool {
     text.ranges(of: phrase).contains { range in
       let before =

@@ -72,7 +72,7 @@ extension Project {
     return links + articles
   }
 
-  /// Swift code in the README and in articles stands, line by line, in a file that is compiled.
+  /// Swift code in the README and in articles occurs, line by line, in a file that is compiled.
   static let codeComesFromBuiltFiles: Rule = { project in
     let folders = [
       "Examples", "Tests/ModelStoreMacroTests", "Tests/ModelStoreTests/Documentation/Examples",
@@ -104,7 +104,7 @@ extension Project {
     return fences
   }
 
-  /// Whether `code` stands in `lines`, all of it indented by the same amount.
+  /// Whether `code` occurs in `lines`, all of it indented by the same amount.
   private static func contains(_ code: [String], in lines: [String]) -> Bool {
     guard let first = code.first, lines.count >= code.count else { return false }
     return (0...(lines.count - code.count)).contains { start in
@@ -156,8 +156,8 @@ extension Project {
       }
   }
 
-  /// The version of the command line is the newest of the changelog, and the one that the README and
-  /// the first steps say to depend on.
+  /// The version of the command line is the newest of the changelog, and equals the version in the
+  /// README and the first steps.
   static let versionIsTheSame: Rule = { project in
     let path = "Sources/StoreCommand/Commands/VersionCommand.swift"
     let source = project.texts[path] ?? ""

@@ -4,7 +4,7 @@ struct Layer: Sendable {
   let folder: String
   /// What it is, for people.
   let contents: String
-  /// The layers that it may name besides itself.
+  /// The layers that it may name in addition to itself.
   let knows: Set<String>
 
   init(_ folder: String, _ contents: String, knows: String...) {
@@ -54,7 +54,8 @@ extension Project {
       knows: "SQLite", "Changes", "Catalog"),
   ]
 
-  /// What runs inside a transaction. These know each other, and none of who opens one.
+  /// What runs inside a transaction. These layers know each other, and none that opens a
+  /// transaction.
   private static let transactions = [
     Layer(
       "Engine/Transactions", "connection queues, reader pool, transactions, capture",
@@ -91,11 +92,11 @@ extension Project {
       knowsAllOf: records + transactions, and: "Engine"),
   ]
 
-  /// What stands beside the folders and may be named in all of them.
+  /// Files beside the folders, which may be named in all of them.
   static let sharedFiles: Set<String> = ["StoreConfiguration.swift"]
 
-  /// The layer of a file: the longest folder that it stands in. Empty for what stands beside the
-  /// folders, and ``Layer/everywhere`` for the schema compiler, which is a module of its own.
+  /// The layer of a file: the longest folder that contains it. Empty for files beside the folders,
+  /// and ``Layer/everywhere`` for the schema compiler, which is a separate module.
   static func layer(of file: SourceText) -> String {
     let library = "Sources/ModelStore"
     guard (file.folder + "/").hasPrefix(library + "/"), !sharedFiles.contains(file.name) else {
@@ -140,7 +141,7 @@ extension Project {
 }
 
 extension Layer {
-  /// What it may name, in words, where `above` stand before it.
+  /// What it may name, in words, when `above` come before it.
   func known(besides above: some Sequence<Layer>) -> String {
     let above = above.map(\.folder)
     let unknown = above.filter { !knows.contains($0) }
@@ -199,7 +200,7 @@ private struct LayeredNames {
     }
   }
 
-  /// Names that types of Swift have too, so a word does not tell whose member it is.
+  /// Names that types of Swift have too, so a word does not show whose member it is.
   private static let swiftNames: Set = ["drop", "lowerBound", "quotientAndRemainder"]
 
   /// The layer that adds a member of this name, where only layers that `layer` may not name have

@@ -1,7 +1,7 @@
 /// What a program can name of the library: its public declarations, read from the sources.
 ///
-/// The compiler's symbol graph lists the same, and besides the members that the compiler derives,
-/// such as the `init(rawValue:)` of an enumeration. Names that begin with `_` count in neither.
+/// The compiler's symbol graph lists the same, and also the members that the compiler derives, such
+/// as the `init(rawValue:)` of an enumeration. Names that begin with `_` count in neither.
 struct PublicInterface {
   /// Structures, classes, enumerations and protocols, nested ones too, such as `Gate.Verdict`.
   private(set) var types: [String] = []
@@ -125,7 +125,7 @@ extension PublicInterface {
         Declaration(kind: kind, owner: path, name: name, isPublic: isImplied || isMarkedPublic))
     }
 
-    /// Whether `public` stands among the modifiers before the current keyword.
+    /// Whether `public` is among the modifiers before the current keyword.
     var isMarkedPublic: Bool {
       var place = index - 1
       while place >= 0, Self.modifiers.contains(tokens[place].text) {
@@ -177,7 +177,7 @@ extension PublicInterface {
         }
         if text(1) == "=" {
           index += 1
-          // A string's text is no token.
+          // The text of a string is not a token.
           while text(1) == "-" || text(1).first?.isNumber == true { index += 1 }
         }
         if text(1) == "," { index += 1 } else { break }

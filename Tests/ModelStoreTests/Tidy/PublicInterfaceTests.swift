@@ -6,7 +6,7 @@ import Testing
     PublicInterface(of: [SourceText(path: "Sources/ModelStore/A.swift", text: text)])
   }
 
-  @Test("types count with those nested in public ones, and not with what they hide")
+  @Test("public types count, including nested ones, but not types inside hidden ones")
   func types() {
     let found = interface(
       """

@@ -52,7 +52,7 @@ import Testing
     #expect(lines.filter { $0.contains("does not know") } == [])
   }
 
-  @Test func whatOnlyRootCanDoIsSkippedByOthers() throws {
+  @Test func testsThatNeedRootAreSkippedForOtherUsers() throws {
     let root = try Self.reasons().filter { $0.lowercased().contains("only root") }.sorted()
     #expect(root.count >= 4, "\(root)")
     let skipped = root.map { "Test a() skipped: \"\($0)\"" }
@@ -61,7 +61,7 @@ import Testing
   }
 
   @Test(arguments: ["amountOfRoot()", "readsWithSqlite3()", "\"only root: python3 and mount\""])
-  func theNameOfATestIsNoReason(name: String) throws {
+  func theNameOfATestIsNotAReason(name: String) throws {
     try record(["Test \(name) skipped: \"it rains\"", "Test \(name) skipped."], of: "faults")
     let text = "skipped for a reason that Scripts/check-skipped does not know: Test \(name) skipped"
     #expect(try outcome() == ScriptRun(status: 1, lines: [text + ": \"it rains\"", text + "."]))

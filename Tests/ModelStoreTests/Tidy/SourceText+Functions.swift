@@ -3,7 +3,7 @@ extension SourceText {
   struct Function {
     /// Without backticks; `init`, `subscript` and `deinit` for what has no name of its own.
     let name: String
-    /// Where its keyword stands.
+    /// The place of its keyword.
     let line: Int
     /// From the keyword to the closing brace; 0 without a body.
     let lineCount: Int
@@ -44,7 +44,7 @@ extension SourceText {
     guard start + 2 < tokens.count, tokens[start + 2].text == ":" else { return nil }
     var index = start + 3
     while index < tokens.count, tokens[index].text != "{" {
-      // A type goes on in another line only after a mark.
+      // A type continues on another line only after punctuation.
       let isNewStatement =
         tokens[index].line > tokens[index - 1].line && Self.isWord(tokens[index].text)
         && (Self.isWord(tokens[index - 1].text) || "])>?".contains(tokens[index - 1].text))
@@ -60,7 +60,7 @@ extension SourceText {
   ) -> Function {
     let body = body(after: signatureEnd)
     let inner = body.map { tokens[$0.lowerBound + 1..<$0.upperBound] } ?? []
-    // A brace is counted before it opens, so the innermost one stands one level higher.
+    // A brace is counted before it opens, so the innermost one is one level higher.
     let deepest = inner.lazy.filter { $0.text == "{" }.map(\.depth).max()
     return Function(
       name: name, line: tokens[start].line,
@@ -156,7 +156,7 @@ extension SourceText {
     text.first.map { $0.isLetter || $0.isNumber || $0 == "_" } ?? false
   }
 
-  /// What cannot stand between a signature and its body.
+  /// Tokens that cannot come between a signature and its body.
   private static let declarationStarts: Set = [
     "}", "func", "init", "deinit", "subscript", "var", "let", "case", "struct", "class", "enum",
     "extension", "typealias", "associatedtype", "static", "public", "package", "private",

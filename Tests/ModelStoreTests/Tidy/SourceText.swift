@@ -9,7 +9,7 @@ struct SourceText {
     let line: Int
     /// How many braces are open before it.
     let depth: Int
-    /// Where its first byte stands in the file.
+    /// The offset of its first byte in the file.
     let position: Int
 
     func touches(_ next: Token) -> Bool { next.position == position + text.utf8.count }
@@ -41,7 +41,7 @@ struct SourceText {
   var folder: String { String(path[..<(path.lastIndex(of: "/") ?? path.startIndex)]) }
   var name: String { String(path.split(separator: "/").last ?? "") }
 
-  /// Where `words` stand one after the other.
+  /// The places where `words` follow one another.
   func places(of words: String...) -> [Token] {
     tokens.indices.compactMap { start in
       guard start + words.count <= tokens.count else { return nil }

@@ -173,7 +173,7 @@ import Testing
   }
 
   /// What a check of all records finds is what a check of each would find.
-  @Test func checkingAllAtOnceFindsWhatCheckingEachFinds() throws {
+  @Test func checkingAllTogetherFindsTheSameAsCheckingEach() throws {
     var random = SeededGenerator(seed: 15)
     let hotel = try Hotel()
     let other = try PlainDatabase(hotel.store.path)

@@ -38,7 +38,7 @@ import Testing
     ]
   }
 
-  @Test("GS4 GS5 GS6 what changed is asked first, then in declared order, the whole last")
+  @Test("GS4 GS5 GS6 changed fields are checked first, then the others in order, the whole last")
   func order() throws {
     let asked = Recorder<String>()
     let shop = try Shop(Self.logged(asked))
@@ -53,7 +53,7 @@ import Testing
       ])
   }
 
-  @Test func onlyWhatTheTransactionTouchedIsAskedAbout() throws {
+  @Test func onlyTouchedRecordsAreValidated() throws {
     let asked = Recorder<String>()
     let shop = try Shop(Self.logged(asked))
     try shop.store.write { tx in try tx.set(\Artist.name, to: "Davis", for: 1) }
@@ -66,7 +66,7 @@ import Testing
     #expect(asked.taken() == ["record 2", "together 1", "whole Album"])
   }
 
-  @Test func allOfThemReportUnlessTheFirstIsEnough() throws {
+  @Test func allValidatorsReportUnlessTheFirstFailureIsEnough() throws {
     for stopsAtFirst in [false, true] {
       let asked = Recorder<String>()
       var configuration = StoreConfiguration()
@@ -96,7 +96,7 @@ import Testing
     }
   }
 
-  @Test func ofTenThousandRecordsTheFirstAreListedAndAllAreCounted() throws {
+  @Test func ofTenThousandViolationsAllAreCountedAndTheFirstAreListed() throws {
     let short = Validator("short", \Album.title) { _, new, _ in
       new.count > 6 ? .reject("must be short") : .accept
     }
@@ -115,7 +115,7 @@ import Testing
     #expect(error?.message.contains("(and 9999 more)") == true)
   }
 
-  @Test func valuesAreToldOnlyWhenAskedFor() throws {
+  @Test func valuesAreReportedOnlyWhenRequested() throws {
     for includesValues in [false, true] {
       var configuration = StoreConfiguration()
       configuration.refusals.includesValues = includesValues
@@ -129,7 +129,7 @@ import Testing
     }
   }
 
-  @Test func aFieldsValidatorSeesTheFieldAloneAndTheNetChange() throws {
+  @Test func aValidatorOfAFieldReceivesOnlyTheNetChangeOfThatField() throws {
     let asked = Recorder<String>()
     let shop = try Shop([Self.logged(asked)[2]])
     try shop.store.write { tx in
@@ -141,7 +141,7 @@ import Testing
     #expect(asked.taken() == ["title So What → Y"])
   }
 
-  @Test func aValidatorOfTwoFieldsIsAskedWhenOneOfThemChanged() throws {
+  @Test func aValidatorOfTwoFieldsRunsWhenOneOfThemChanges() throws {
     let asked = Recorder<String>()
     let both = Validator("both", \Album.title, \Album.artistID) { old, new, _ in
       asked.add("\(old?.0 ?? "nothing") \(old?.1 ?? 0) → \(new.0) \(new.1 ?? 0)")
@@ -164,7 +164,7 @@ import Testing
     #expect(error?.violations.map(\.key) == [[.integer(2)]])
   }
 
-  @Test func valuesAreToldOfRecordsThatAreJudgedTogether() throws {
+  @Test func valuesAreReportedForRecordsThatAreCheckedTogether() throws {
     var configuration = StoreConfiguration()
     configuration.refusals.includesValues = true
     let together = Validator("together", together: Album.self) { changes, _ in
@@ -175,7 +175,7 @@ import Testing
     #expect(error?.violations.map(\.values) == [[.text("Blue!")], nil])
   }
 
-  @Test func aRejectionByNoStoredFieldIsAnError() throws {
+  @Test func aRejectionThatNamesNoStoredFieldIsAnError() throws {
     let lost = Validator("lost", Album.self) { _, _ in .reject("is wrong", \.title.computed) }
     let shop = try Shop([lost])
     let error = try shop.refusal { tx in try tx.set(\Album.title, to: "T", for: 1) }
@@ -222,7 +222,7 @@ import Testing
     #expect(try await store.find(Album.self, 1)?.title == "So What")
   }
 
-  @Test func whatCannotBeAskedIsRefusedWhereItIsDeclared() throws {
+  @Test func unsupportedValidatorsAreRefusedWhenDeclared() throws {
     let directory = try TemporaryDirectory()
     func refusal(_ validator: Validator) -> StoreError.Code? {
       failure {
@@ -240,7 +240,7 @@ import Testing
     #expect(refusal(second) == .unknownField)
   }
 
-  @Test func otherProgramsAreToldWhatTheyCannotCheck() throws {
+  @Test func otherProgramsSeeWhichValidatorsTheyCannotRun() throws {
     let shop = try Shop(Self.logged(Recorder()))
     let path = shop.store.path
     #expect(
@@ -258,6 +258,6 @@ import Testing
 }
 
 extension String {
-  /// No stored field, however it looks.
+  /// Not a stored field, although it looks like one.
   fileprivate var computed: String { self }
 }

@@ -32,7 +32,7 @@ import Testing
       ])
   }
 
-  @Test func aColumnCalledRowidIsNotTakenForTheRowid() throws {
+  @Test func aColumnNamedRowidIsNotConfusedWithTheRowid() throws {
     let error = try Self.refusal(
       """
       CREATE TABLE p (id INTEGER PRIMARY KEY);

@@ -118,7 +118,7 @@ import Testing
     }
   }
 
-  @Test func aRuleWhoseTableIsGoneGoesAndIsReported() throws {
+  @Test func aRuleWhoseTableIsMissingIsDroppedAndReported() throws {
     let directory = try file(
       Self.positive, Rule("Paper.rated", of: "Paper", fields: ["rating"], .required))
     let notices = Recorder<StoreError>()
@@ -141,7 +141,7 @@ import Testing
     let path = hotel.store.path
     hotel.store.close()
     try Store(at: path, models: Room.self, Booking.self, rules: [rule(names.new)]).close()
-    // Who declares none of them can open the file, too, and change it.
+    // A program that declares none of them can also open and change the file.
     let other = try Store(at: path, models: Room.self, Booking.self)
     #expect(try other.rules().map { Array($0.name.utf8) } == [Array(names.new.utf8)])
     try other.add(.immutable(\Booking.guest))
@@ -151,7 +151,7 @@ import Testing
   }
 
   /// What another process leaves behind when it adds a field, and a rule about it.
-  @Test func aRuleAboutAFieldThatThisProgramDoesNotKnowIsNotAsked() throws {
+  @Test func aRuleAboutAFieldUnknownToThisProgramIsNotEvaluated() throws {
     let hotel = try Hotel(rules: [.atMost(9, of: Booking.self, per: \.room, name: "few")])
     try PlainDatabase(hotel.store.path).execute(
       """
@@ -166,9 +166,9 @@ import Testing
     #expect(try hotel.store.findings(in: Booking.schema) == [])
   }
 
-  /// The other record was sought once for each record, without an index.
+  /// Once, the other record was searched for each record, without an index.
   @Test(arguments: [nil, "note = 'late'"])
-  func whoHasTheSameValuesIsAskedOnceForAll(condition: String?) throws {
+  func recordsWithEqualValuesAreSearchedOnceForAll(condition: String?) throws {
     let hotel = try Hotel()
     let rule = Rule(
       "Booking.once", of: "Booking", fields: ["guest", "room"], .unique(where: condition),

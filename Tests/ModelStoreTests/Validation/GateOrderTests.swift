@@ -6,7 +6,7 @@ import Testing
 
 /// Whatever changes on whatever thread, a gate ends on what is.
 @Suite(.tags(.unit)) struct GateOrderTests {
-  @Test func theLastChangeIsToldLast() throws {
+  @Test func theLastChangeArrivesLast() throws {
     for _ in 1...200 {
       let draft = LiveDraft(0)
       let told = Mutex(0)
@@ -19,7 +19,7 @@ import Testing
     }
   }
 
-  @Test func whoComesWhileAChangeIsToldIsNotToldWhatItHasSeen() {
+  @Test func anObserverAddedDuringANotificationDoesNotReceiveItAgain() {
     let draft = LiveDraft(0)
     let late = Recorder<Int>()
     let ends = Recorder<@Sendable () -> Void>()
@@ -36,7 +36,7 @@ import Testing
     for end in ends.events + [end] { end() }
   }
 
-  @Test func aVerdictOnDemandDoesNotReplaceALaterOne() throws {
+  @Test func aRequestedVerdictDoesNotReplaceALaterOne() throws {
     let draft = LiveDraft("")
     let isFirst = Mutex(true)
     let gate = try Gate(
@@ -45,7 +45,7 @@ import Testing
           defer { first = false }
           return first
         }
-        // Somebody types while the values that were read are looked at.
+        // The user types while the values that were read are checked.
         if isNow { draft?.value = "Ada" }
         return !name.isEmpty
       })
@@ -63,11 +63,11 @@ import Testing
     var heard: [Bool] = []
     for await verdict in verdicts { heard.append(verdict.isValid) }
     #expect(heard == [true])
-    for await _ in ended.verdicts { Issue.record("A gate that has ended tells nothing.") }
+    for await _ in ended.verdicts { Issue.record("A gate that has ended reports nothing.") }
     var dropped: Gate? = try await Gate(GateCheck("positive", of: draft, \.self) { $0 > 0 })
     let rest = try #require(dropped?.verdicts)
     dropped = nil
-    for await _ in rest { Issue.record("A gate that is gone tells nothing.") }
+    for await _ in rest { Issue.record("A released gate reports nothing.") }
   }
 
   @Test func aBodyThatFallsFarBehindSkipsTheOldest() {
@@ -89,8 +89,8 @@ import Testing
     itself.withLock { $0 = nil }
   }
 
-  /// The notes of a gate that falls behind were looked through for each new one.
-  @Test func aGateThatFallsBehindKnowsEachOfItsRecords() throws {
+  /// Once, all notes of a gate that fell behind were scanned for each new one.
+  @Test func aGateThatFallsBehindChecksEachOfItsRecords() throws {
     let shop = try MusicShop { $0.durability = .normal }
     let gate = try Gate(
       try shop.store.check("one", \Album.title, of: 1) { $0 == "last" },

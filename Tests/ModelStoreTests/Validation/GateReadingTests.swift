@@ -60,7 +60,7 @@ import Testing
     watching.cancel()
   }
 
-  @Test func weightsAddUpAlikeWhateverChangedLast() throws {
+  @Test func weightsAddUpToTheSameSumWhateverChangedLast() throws {
     struct Form: Equatable, Sendable { var a = 0, b = 0, c = 0 }
     let form = LiveDraft(Form())
     let gate = try Gate(
@@ -80,7 +80,7 @@ import Testing
     watching.cancel()
   }
 
-  @Test func aGateGuardsAnAsynchronousWriteByRecordsOfAnotherStoreToo() async throws {
+  @Test func aGateOverRecordsOfAnotherStoreGuardsAnAsynchronousWrite() async throws {
     let shop = try WriteCycleTests.Shop()
     let other = try WriteCycleTests.Shop()
     let store = shop.store
@@ -108,7 +108,7 @@ import Testing
     #expect(try await store.find(Album.self, 1)?.title == "Green")
   }
 
-  @Test func ofChecksOfOneNameTheErrorIsAboutTheOneThatFailed() throws {
+  @Test func ofChecksWithOneNameTheErrorDescribesTheFailedOne() throws {
     let shop = try WriteCycleTests.Shop()
     let store = shop.store
     let gate = try Gate(
@@ -143,7 +143,7 @@ import Testing
     var image: Image
   }
 
-  @Test func aValueThatGoesMayAskTheDraftThatItWasPartOf() {
+  @Test func aReleasedValueMayReadTheDraftItWasPartOf() {
     let seen = Recorder<String>()
     let draft = LiveDraft(Form(image: Image(seen)))
     draft.image.draft.withLock { $0 = draft }
@@ -151,7 +151,7 @@ import Testing
     #expect(seen.events == ["gone from T"])
   }
 
-  @Test func aValueThatIsComparedMayAskTheGate() throws {
+  @Test func aValueMayReadTheGateWhileItIsCompared() throws {
     let seen = Recorder<String>()
     let draft = LiveDraft(Form(image: Image(seen)))
     let gate = try Gate(GateCheck("image", of: draft, \.image) { _ in true })

@@ -4,7 +4,7 @@ import Testing
 
 /// Several conditions, one verdict.
 @Suite(.tags(.unit)) struct GateTests {
-  /// What somebody types to log in.
+  /// What a user types to log in.
   struct Login: Equatable, Sendable {
     var name = ""
     var password = ""
@@ -47,7 +47,7 @@ import Testing
       changed: changed)
   }
 
-  @Test("GS1 a condition is looked at on every change of its field and on no other's")
+  @Test("GS1 a condition is evaluated on every change of its field and of no other field")
   func firesOnItsFieldOnly() throws {
     let gate = try Gate(name())
     login.password = "secret"
@@ -58,7 +58,7 @@ import Testing
     #expect(gate.latest?.isValid == true)
   }
 
-  @Test("GS2 a condition in no gate is asked by nobody; a lone one is an observation")
+  @Test("GS2 a condition outside a gate is never evaluated; a single one is an observation")
   func aLoneCondition() throws {
     _ = name()
     login.name = "Ada"
@@ -73,7 +73,7 @@ import Testing
     observation.cancel()
   }
 
-  @Test("GS3 a gate owns its conditions: each change of one becomes a change of the gate")
+  @Test("GS3 a gate owns its conditions: a change of a condition is a change of the gate")
   func ownsItsConditions() throws {
     let gate = try Gate(name(), password())
     let (heard, watching) = verdicts(of: gate)
@@ -83,7 +83,7 @@ import Testing
     watching.cancel()
   }
 
-  @Test("GS4 what changed is asked first, and its failure ends it")
+  @Test("GS4 the changed condition is evaluated first, and its failure ends the evaluation")
   func whatChangedIsAskedFirst() throws {
     let gate = try Gate(name(), password())
     let (heard, watching) = verdicts(of: gate)
@@ -94,7 +94,7 @@ import Testing
     watching.cancel()
   }
 
-  @Test("GS5 then the others in declared order up to the first that fails")
+  @Test("GS5 the others follow in declared order up to the first failure")
   func thenInOrder() throws {
     let gate = try Gate(name(), remembers(), name(" again"), password())
     let (heard, watching) = verdicts(of: gate)
@@ -107,7 +107,7 @@ import Testing
     watching.cancel()
   }
 
-  @Test("GS6 the overall rule is asked last, over all, and fails without a condition")
+  @Test("GS6 the overall rule is evaluated last and can fail without a failed condition")
   func theOverallRule() throws {
     let gate = try Gate(
       name(), password(),
@@ -130,7 +130,7 @@ import Testing
     watching.cancel()
   }
 
-  @Test("GS7 one verdict for each change, also when it is as before")
+  @Test("GS7 each change gives one verdict, also an unchanged one")
   func oneVerdictForEachChange() throws {
     let gate = try Gate(name())
     let (heard, watching) = verdicts(of: gate)
@@ -142,7 +142,7 @@ import Testing
     #expect(gate.latest?.isValid == true)
   }
 
-  @Test("GS8 the latest verdict can be read at any time, and asked for on demand")
+  @Test("GS8 the latest verdict can be read at any time, and a new one can be requested")
   func onDemand() throws {
     let gate = try Gate(name(), password())
     let (heard, watching) = verdicts(of: gate)
@@ -158,7 +158,7 @@ import Testing
     watching.cancel()
   }
 
-  @Test("GS9 gate and draft may end in either order, and ending twice does nothing")
+  @Test("GS9 gate and draft may end in either order, and ending twice has no effect")
   func ending() throws {
     var draft: LiveDraft? = LiveDraft(Login())
     weak var seen = draft
@@ -190,7 +190,7 @@ import Testing
     #expect(asked.events == [])
   }
 
-  @Test("GS9 an observer that holds the gate's draft makes no circle")
+  @Test("GS9 an observer that retains the gate's draft causes no retain cycle")
   func noCircle() throws {
     weak var seen: Gate?
     do {
@@ -204,7 +204,7 @@ import Testing
     #expect(seen == nil)
   }
 
-  @Test("GS10 a login is allowed while all of its fields are good, and never by one less")
+  @Test("GS10 a login is allowed only while all of its fields are valid")
   func aLogin() throws {
     let gate = try Gate(name(), password(), remembers { $0 })
     for bits in [0, 1, 3, 7, 6, 7, 5, 7, 2, 4, 7] {
@@ -215,7 +215,7 @@ import Testing
     }
   }
 
-  @Test("GS10 a field that is none is refused, and a record that is shown in another cell")
+  @Test("GS10 an unknown field is refused, and so is a record shown in another cell")
   func recordsInCells() throws {
     let shop = try WriteCycleTests.Shop()
     #expect(
@@ -233,7 +233,7 @@ import Testing
     #expect(try !cell.validate().isValid)
   }
 
-  @Test("GS11 any reduction may take the place of AND, and stops when it is decided")
+  @Test("GS11 any reduction can replace AND, and stops when the result is known")
   func reductions() throws {
     let cases: [(Gate.Reduction, [Bool])] = [
       (.any, [false, true, true, true, true, true, true, true]),
@@ -292,7 +292,7 @@ import Testing
     watching.cancel()
   }
 
-  @Test func whatAnotherProgramWroteIsLookedAtAnew() throws {
+  @Test func writesOfAnotherProgramAreCheckedAgain() throws {
     let shop = try WriteCycleTests.Shop()
     let gate = try Gate(shop.store.check("title", \Album.title, of: 1) { $0.count > 3 })
     try PlainDatabase(shop.store.path).execute("UPDATE Album SET title = 'no' WHERE id = 1")
@@ -321,7 +321,7 @@ import Testing
           kind: .gate, model: "Album", key: [.integer(1)], fields: ["title"], rule: "title",
           message: "must be blue")
       ])
-    // The records are those of the file, though nobody has told the gate yet.
+    // The gate reads the records of the file, although it was not notified yet.
     try PlainDatabase(store.path).execute("UPDATE Album SET title = 'Blue' WHERE id = 1")
     try write()
     #expect(try store.find(Album.self, 1)?.title == "Green")
@@ -352,7 +352,7 @@ import Testing
     #expect(await loop.next() == Self.verdict(true, changed: ["name"]))
   }
 
-  @Test func changesOfManyThreadsAreToldOneAtATimeAndNoneIsLost() async throws {
+  @Test func changesOfManyThreadsArriveOneAtATimeAndNoneIsLost() async throws {
     let draft = LiveDraft(0)
     let running = Recorder<Int>()
     let gate = try await Gate(GateCheck("count", of: draft, \.self) { _ in true })
@@ -364,7 +364,7 @@ import Testing
         }
       }
     }
-    // A thread that found another one telling has left its changes to it.
+    // A thread that found another thread delivering has left its changes to that thread.
     draft.value = -1
     #expect(running.events.count == 2001)
     watching.cancel()
@@ -372,6 +372,6 @@ import Testing
 }
 
 extension String {
-  /// No stored field, however it looks.
+  /// Not a stored field, although it looks like one.
   fileprivate var shouted: String { uppercased() }
 }

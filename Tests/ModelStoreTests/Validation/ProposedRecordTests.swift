@@ -7,7 +7,7 @@ import Testing
   private static let oneLate = Rule.unique(
     "Booking.oneLate", \Booking.room, where: "note = 'late'")
 
-  @Test func aUniqueRuleAmongSomeRecordsIsAskedAboutThoseAlone() throws {
+  @Test func aConditionalUniqueRuleConsidersOnlyItsRecords() throws {
     let hotel = try Hotel(rules: [Self.oneLate])
     func rules(_ booking: Booking) throws -> [String] {
       try hotel.store.violations(of: booking).map(\.rule)
@@ -16,7 +16,7 @@ import Testing
     #expect(try rules(Booking(id: 9, room: 1, note: "early")) == [])
     #expect(try rules(Booking(id: 9, room: 2, note: "late")) == [])
     #expect(try rules(Booking(id: 9, room: nil, note: "late")) == [])
-    // The late one itself, and one that becomes it.
+    // The late record itself, and a record that becomes late.
     #expect(try rules(Booking(id: 2, room: 1, note: "late")) == [])
     #expect(try rules(Booking(id: 1, room: 1, note: "late")) == ["Booking.oneLate"])
     let violations = try hotel.violations { tx in
@@ -25,7 +25,7 @@ import Testing
     #expect(violations.map(\.rule) == ["Booking.price.range", "Booking.oneLate"])
   }
 
-  @Test func aFieldThatMustNotChangeIsToldBesideTheRest() throws {
+  @Test func aFieldThatMustNotChangeIsReportedWithTheOtherViolations() throws {
     let hotel = try Hotel(rules: [.immutable(\Booking.start)])
     let changed = Booking(id: 1, guest: " ", start: 1, end: 5)
     let expected = ["Booking.guest.notBlank", "Booking.start.immutable"]
@@ -71,7 +71,7 @@ import Testing
     return error?.violations.map { [$0.rule] + $0.fields } ?? []
   }
 
-  @Test func oneBrokenReferenceIsToldOnceByAModelThatIsReferredToAsWell() throws {
+  @Test func oneBrokenReferenceIsReportedOnceInAModelThatIsAlsoReferredTo() throws {
     let (directory, store) = try Self.family()
     defer { withExtendedLifetime(directory) {} }
     let orphan: [String: SQLValue] = [
@@ -103,7 +103,7 @@ import Testing
     }
   }
 
-  @Test func anotherColumnThanTheKeyIsNoReferenceToItself() throws {
+  @Test func aReferenceToAnotherColumnIsNotAReferenceToTheRecordItself() throws {
     let (directory, store) = try Self.family()
     defer { withExtendedLifetime(directory) {} }
     let found = try Self.violations(
@@ -114,14 +114,14 @@ import Testing
     #expect(found.count == 2)
   }
 
-  @Test func ofTwoUniqueRulesOverTheSameFieldsTheBrokenOneIsNamed() throws {
+  @Test func theBrokenOneOfTwoUniqueRulesOverTheSameFieldsIsNamed() throws {
     let early = Rule.unique("Booking.oneEarly", \Booking.room, where: "note = 'early'")
     let hotel = try Hotel(rules: [early, Self.oneLate])
     let violations = try hotel.violations { tx in
       try tx.insert(Booking(id: 9, room: 1, start: 20, end: 21, note: "late"))
     }
     #expect(violations == [Self.oneLate.violation].map { $0.with(key: [.integer(9)]) })
-    // Of a statement SQLite tells the columns only.
+    // For a statement SQLite reports only the columns.
     let either = try hotel.violations { tx in
       try tx.execute("UPDATE Booking SET note = 'late' WHERE id = 1")
     }
@@ -132,7 +132,7 @@ import Testing
       ])
   }
 
-  @Test func whatIsListedOfOneRecordIsCappedToo() throws {
+  @Test func theViolationsListedForOneRecordAreLimited() throws {
     let directory = try TemporaryDirectory()
     var configuration = StoreConfiguration()
     configuration.refusals.maxViolationCount = 1

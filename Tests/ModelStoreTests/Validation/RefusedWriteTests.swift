@@ -2,11 +2,11 @@ import Testing
 
 @testable import ModelStore
 
-/// Every way in which a write can break a rule, and what is told of it.
+/// Every way in which a write can break a rule, and what the error reports.
 @Suite(.tags(.unit)) struct RefusedWriteTests {
   private static func rules(_ violations: [Violation]) -> [String] { violations.map(\.rule) }
 
-  @Test func aRecordIsToldEverythingThatIsWrongWithIt() throws {
+  @Test func theErrorListsEverythingThatIsWrongWithARecord() throws {
     let hotel = try Hotel(rules: [.field(\Booking.start, .range(0...))])
     let bad = Booking(id: 1, room: 7, guest: " ", start: -1, price: -1)
     let expected = [
@@ -47,7 +47,7 @@ import Testing
       } == [expected[1], expected[2]])
   }
 
-  @Test func oneRuleThatIsBrokenIsToldAsSQLiteTellsIt() throws {
+  @Test func oneBrokenRuleIsReportedWithSQLitesMessage() throws {
     let hotel = try Hotel()
     let error = failure {
       try hotel.store.write { tx in try tx.set(\Booking.price, to: -1, for: 1) }
@@ -85,7 +85,7 @@ import Testing
       ])
   }
 
-  @Test func allOffendersOfAStatementOverManyRecordsAreCountedAndTheFirstListed() throws {
+  @Test func allViolationsOfAStatementAreCountedAndTheFirstAreListed() throws {
     let hotel = try Hotel()
     try hotel.store.write { tx in
       for id in 4...10_000 { try tx.insert(Booking(id: Int64(id), room: nil)) }
@@ -97,7 +97,7 @@ import Testing
       var refused: StoreError?
       try hotel.store.write { tx in
         refused = failure { try body(tx) }
-        // The transaction goes on, and CHECKs are looked at again.
+        // The transaction continues, and CHECKs are evaluated again.
         let single = failure { try tx.set(\Booking.price, to: -1, for: 1) }
         #expect(single?.violations.map(\.rule) == ["Booking.price.range"])
       }
@@ -143,7 +143,7 @@ import Testing
       ])
   }
 
-  @Test func aDeferredForeignKeyIsToldAtCommitWithItsRecords() throws {
+  @Test func aDeferredForeignKeyIsReportedAtCommitWithItsRecords() throws {
     let hotel = try Hotel()
     let violations = try hotel.violations { tx in
       try tx.execute("PRAGMA defer_foreign_keys = ON")
@@ -171,7 +171,7 @@ import Testing
     }
   }
 
-  @Test func aConflictClauseDoesNotGetPastARule() throws {
+  @Test func aConflictClauseCannotBypassARule() throws {
     let hotel = try Hotel(rules: [
       .noOverlap(from: \Booking.start, to: \Booking.end, per: \Booking.room, name: "Booking.apart"),
       .immutable(\Booking.guest),
@@ -190,7 +190,7 @@ import Testing
     }
   }
 
-  @Test func whatIsWrongWithADraftIsToldWithoutAStore() throws {
+  @Test func violationsOfADraftAreReportedWithoutAStore() throws {
     #expect(
       try Booking(id: 1, room: 7, guest: "", price: -2).violations().map(\.rule)
         == ["Booking.guest.notBlank", "Booking.price.range"])
@@ -203,7 +203,7 @@ import Testing
     #expect(failure { try Booking(id: 1, price: .nan).violations() }?.code == .invalidValue)
   }
 
-  @Test func aStoreTellsWhatIsWrongWithADraftBesideItsRecords() throws {
+  @Test func aStoreChecksADraftAgainstItsRecords() throws {
     let hotel = try Hotel(rules: [
       .noOverlap(from: \Booking.start, to: \Booking.end, per: \Booking.room, name: "Booking.apart"),
       .atMost(2, of: Booking.self, per: \Booking.room, name: "Booking.perRoom", severity: .warning),
@@ -217,7 +217,7 @@ import Testing
     #expect(try hotel.store.violations(of: Room(id: 1, name: "Blue")) == [])
   }
 
-  @Test func valuesOfARefusedRecordAreToldWhenAskedFor() throws {
+  @Test func valuesOfARefusedRecordAreReportedWhenRequested() throws {
     let directory = try TemporaryDirectory()
     var configuration = StoreConfiguration()
     configuration.refusals.includesValues = true

@@ -3,7 +3,7 @@ import Testing
 
 @testable import ModelStore
 
-/// Rules that look at what a record was, against statements that replace records.
+/// Rules that consider the former values of a record, against statements that replace records.
 @Suite(.tags(.unit)) struct RuleEvictionTests {
   enum Outcome: String {
     /// The rule refuses the statement.
@@ -109,7 +109,7 @@ import Testing
   }
 
   @Test(arguments: ["OFF", "ON"])
-  func anotherProgramMeetsWhatTheTableSays(recursiveTriggers: String) throws {
+  func anotherProgramBehavesAsTheTableSays(recursiveTriggers: String) throws {
     let world = try World()
     let other = try PlainDatabase(world.path)
     try other.execute("PRAGMA recursive_triggers = \(recursiveTriggers)")
@@ -127,7 +127,7 @@ import Testing
     #expect(try world.store.schemaDrift(of: [.rules]) == [])
   }
 
-  @Test(SQLiteShell.isNeeded) func theShellMeetsWhatTheTableSays() throws {
+  @Test(SQLiteShell.isNeeded) func theShellBehavesAsTheTableSays() throws {
     let world = try World()
     for cell in Self.cells {
       let complaint = try SQLiteShell.complaint(
@@ -139,7 +139,7 @@ import Testing
     }
   }
 
-  @Test func theStoreMeetsWhatTheTableSays() throws {
+  @Test func theStoreBehavesAsTheTableSays() throws {
     let world = try World()
     for cell in Self.cells {
       var found: [StoreError] = []
@@ -227,7 +227,7 @@ import Testing
     #expect(try hotel.store.findings(in: Booking.schema) == [])
   }
 
-  @Test func aNegativePartOfASumIsNotEvicted() throws {
+  @Test func aNegativePartOfASumIsNotEvictedIfTheSumBecomesTooLarge() throws {
     let world = try World()
     try world.store.add(
       Rule("Item.budget", of: "Item", fields: ["price"], .sumAtMost(limit: 18, per: ["note"])))
@@ -273,7 +273,7 @@ import Testing
   }
 
   /// What a file has that an earlier version wrote: one trigger.
-  @Test func theTriggersOfAnEarlierFileAreCompleted() throws {
+  @Test func missingTriggersOfAnEarlierVersionAreAdded() throws {
     let world = try World()
     let other = try PlainDatabase(world.path)
     let names = [
@@ -300,7 +300,7 @@ import Testing
       try other.rows("SELECT name FROM sqlite_schema WHERE instr(name, 'Item.fixed') > 0") == [])
   }
 
-  @Test func otherRefusalsOfAReplacementNameNoFieldThatStayed() throws {
+  @Test func otherRefusalsOfAReplacementNameNoUnchangedField() throws {
     let world = try World()
     try world.store.add(Rule("Item.note.short", of: "Item", .condition(sql: "length(note) < 3")))
     let error = failure {
@@ -358,7 +358,7 @@ import Testing
       trigger:
         "AFTER INSERT ON Item BEGIN INSERT INTO Item VALUES (2, 'b', 1, '') ON CONFLICT DO NOTHING; END",
       statement: "REPLACE INTO Item VALUES (1, 'a', 5, 'new')", isRefused: false),
-    // The other record takes the key of the one that goes.
+    // The other record takes the key of the evicted one.
     Nested(
       trigger: "AFTER INSERT ON Item BEGIN INSERT INTO Item VALUES (1, 'n', 9, ''); END",
       statement: "REPLACE INTO Item VALUES (70, 'a', 9, 'x')"),
@@ -382,7 +382,7 @@ import Testing
         CREATE TRIGGER "second" AFTER INSERT ON Item WHEN NEW.id = 50
         BEGIN REPLACE INTO Item VALUES (2, 'b', 7, ''); END
         """, statement: "REPLACE INTO Item VALUES (1, 'a', 5, 'new')"),
-    // A trigger that makes room, and one that evicts by itself.
+    // A trigger that makes room, and a trigger that evicts records itself.
     Nested(
       trigger:
         "BEFORE INSERT ON Item BEGIN UPDATE Item SET id = 80, code = 'r' WHERE id = NEW.id; END",
@@ -400,7 +400,7 @@ import Testing
   ]
 
   /// Triggers that were made last run first, so both orders are tried.
-  @Test(arguments: [false, true]) func otherTriggersThatWriteTheTableHideNothing(
+  @Test(arguments: [false, true]) func otherTriggersThatWriteTheTableDoNotHideEvictions(
     ruleIsNewer: Bool
   ) throws {
     for nested in Self.nested {
@@ -439,7 +439,8 @@ import Testing
     "REPLACE INTO Item VALUES (1, 'a', 9, 'skip')",
   ]
 
-  @Test(arguments: leaving) func leftNotesRefuseNoOtherRow(leaving: String) throws {
+  @Test(arguments: leaving) func leftoverNotesDoNotCauseRefusalsOfOtherRows(leaving: String) throws
+  {
     let world = try World()
     let other = try PlainDatabase(world.path)
     try other.execute(

@@ -3,8 +3,8 @@ import Testing
 
 @testable import ModelStore
 
-/// Random transactions against a model of the rules: what the model accepts is committed as it
-/// stands, what it refuses leaves no trace in the file and is told to no observer.
+/// Random transactions against a model of the rules: what the model accepts is committed unchanged,
+/// what it refuses leaves no trace in the file and reaches no observer.
 /// `MODELSTORE_SEED` shifts the seed, and `MODELSTORE_RULE_TRANSACTIONS` says how many.
 @Suite(.tags(.law)) struct RuleLawTests {
   /// The rules once more, in Swift.

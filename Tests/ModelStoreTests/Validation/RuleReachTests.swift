@@ -17,7 +17,7 @@ import Testing
   }
 
   @Test(arguments: [true, false])
-  func aTriggerThatChangesTheKeyHidesNoRecord(isOlder: Bool) throws {
+  func aTriggerThatChangesTheKeyDoesNotHideARecord(isOlder: Bool) throws {
     let hotel = try Hotel()
     let rule = Rule.required(\Booking.note)
     if !isOlder { try hotel.store.add(rule, existingViolations: .keep) }
@@ -34,7 +34,7 @@ import Testing
     #expect(try hotel.shell("INSERT INTO Booking VALUES (9, 1, 'B', 20, 21, 1, 'n')") == nil)
   }
 
-  @Test func aRuleOfAModelThatAnotherProgramAddedStaysAndCanBeJoined() throws {
+  @Test func aRuleThatAnotherProgramAddedIsKeptAndCanBeDeclaredToo() throws {
     let rule = Rule.required(\Booking.note)
     let place = try TemporaryDirectory()
     let store = try Store(at: place.file("rooms.store"), models: Room.self)
@@ -83,7 +83,7 @@ import Testing
     #expect(try triggers() == [])
   }
 
-  @Test func whatBelongsToARuleThatCannotBeToldOfIsLeftAlone() throws {
+  @Test func triggersOfARuleThatCannotBeReadStayUnchanged() throws {
     let kept = Rule("Gone.note.required", of: "Gone", fields: ["note"], .required)
     let installation = try CompiledRules(
       [], in: [Booking.schema], leaving: [kept], catalog: nil)
@@ -99,7 +99,7 @@ import Testing
           ] + others)) == SchemaPlan(dropped: others))
   }
 
-  @Test func aRefusalForOneReasonNamesTheRecord() throws {
+  @Test func aRefusalWithOneViolationNamesTheRecord() throws {
     let hotel = try Hotel()
     let violations = try hotel.violations { tx in try tx.set(\Booking.price, to: -1, for: 2) }
     #expect(
@@ -111,7 +111,7 @@ import Testing
   }
 
   @Test(SQLiteShell.isNeeded, arguments: RuleTests.cases)
-  func theSQLiteShellIsBoundAndToldTheRule(example: RuleTests.Case) throws {
+  func theSQLiteShellObeysTheRuleAndReportsIt(example: RuleTests.Case) throws {
     let hotel = try Hotel()
     try hotel.store.add(
       example.rule, existingViolations: example.rule.kind != .unique ? .keep : .refuse)
@@ -125,7 +125,7 @@ import Testing
     #expect(try SQLiteShell.complaint(about: example.good, in: hotel.store.path) == "")
   }
 
-  @Test func lookingForOffendersTellsHowFarItIsAndCanBeEnded() throws {
+  @Test func searchingForViolationsReportsProgressAndCanBeStopped() throws {
     let hotel = try Hotel(rules: [.field(\Booking.start, .range(0...))])
     var told: [[Int]] = []
     let found = try hotel.store.findings(in: Booking.schema) { done, all in
@@ -144,7 +144,7 @@ import Testing
     try hotel.store.write { tx in try tx.set(\Booking.price, to: 3, for: 1) }
   }
 
-  @Test func ofSeveralRulesOfAModelTheBrokenOneIsNamed() throws {
+  @Test func theBrokenOneOfSeveralRulesIsNamed() throws {
     let rules = [
       Rule.field(\Booking.start, .range(0...)), .field(\Booking.note, .length(2...)),
     ]
@@ -157,7 +157,7 @@ import Testing
     }
   }
 
-  @Test func generatedColumnsAreNotTakenForMissing() throws {
+  @Test func generatedColumnsAreNotReportedAsMissing() throws {
     let place = try TemporaryDirectory()
     let path = place.file("invoices.store")
     try PlainDatabase(path).execute(
@@ -182,7 +182,7 @@ import Testing
     }
   }
 
-  /// What a generated column would hold, only the file can tell; once it counted as nothing.
+  /// Only SQLite can compute the value of a generated column; once it counted as NULL.
   @Test func sumsOverGeneratedColumnsAreLeftToTheFile() throws {
     let place = try TemporaryDirectory()
     let path = place.file("invoices.store")

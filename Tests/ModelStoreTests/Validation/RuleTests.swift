@@ -83,7 +83,7 @@ import Testing
   ]
 
   @Test(arguments: cases)
-  func aRuleBindsEveryWriterAndTheErrorNamesIt(example: Case) throws {
+  func everyWriterObeysARuleAndTheErrorNamesIt(example: Case) throws {
     let hotel = try Hotel()
     // Some of the cases' records break their rule already; what is not touched stays.
     try hotel.store.add(
@@ -108,7 +108,7 @@ import Testing
   }
 
   @Test(arguments: cases)
-  func aRuleSurvivesReopeningByWhoDoesNotKnowIt(example: Case) throws {
+  func aRuleSurvivesAProgramThatDoesNotDeclareIt(example: Case) throws {
     let hotel = try Hotel()
     try hotel.store.add(
       example.rule, existingViolations: example.rule.kind != .unique ? .keep : .refuse)
@@ -128,7 +128,7 @@ import Testing
     "Booking.forward", of: Booking.self, "\"end\" > start", "must end after it begins",
     fields: [\.start, \.end])
 
-  @Test func offendersAreCountedAndShownThenTheRuleIsRefusedOrAddedByChoice() throws {
+  @Test func existingViolationsAreCountedAndTheRuleIsRefusedOrAddedByChoice() throws {
     let hotel = try Hotel()
     #expect(try hotel.shell("UPDATE Booking SET start = 9 WHERE id > 1") == nil)
     let finding = RuleFinding(
@@ -142,7 +142,7 @@ import Testing
     #expect(try hotel.store.rules() == [])
     #expect(try hotel.store.add(Self.forward, existingViolations: .keep) == finding)
     #expect(try hotel.store.findings(in: Booking.schema) == [finding])
-    // Offenders can still be worked with, and put right.
+    // Existing violations can still be read and corrected.
     try hotel.store.write { tx in try tx.set(\Booking.price, to: 1, for: 2) }
     let violations = try hotel.violations { tx in try tx.set(\Booking.end, to: 8, for: 2) }
     #expect(violations.map(\.rule) == ["Booking.forward"])
@@ -158,7 +158,7 @@ import Testing
     #expect(try hotel.store.rules() == [])
   }
 
-  @Test func aWarningRefusesNothingAndIsFound() throws {
+  @Test func aWarningRefusesNothingAndIsReportedByChecks() throws {
     let hotel = try Hotel()
     var rule = Self.forward
     rule.severity = .warning
@@ -169,7 +169,7 @@ import Testing
     #expect(finding.keys == [[.integer(2)]])
   }
 
-  @Test func aRuleIsChangedByAddingItAnew() throws {
+  @Test func addingARuleAgainChangesIt() throws {
     let hotel = try Hotel()
     try hotel.store.add(.atMost(2, of: Booking.self, per: \Booking.room, name: "Booking.perRoom"))
     try hotel.store.add(.atMost(3, of: Booking.self, per: \Booking.room, name: "Booking.perRoom"))
@@ -181,7 +181,7 @@ import Testing
     #expect(violations.map(\.message) == ["must be one of at most 3 for each room"])
   }
 
-  @Test func addingChangingAndDroppingLosesNothingElse() throws {
+  @Test func addingChangingAndDroppingRulesKeepsEverythingElse() throws {
     let hotel = try Hotel()
     #expect(
       try hotel.shell(
@@ -218,7 +218,7 @@ import Testing
     #expect(left == [])
   }
 
-  @Test func aProgramDeclaresRulesAndMayNotWhenRecordsBreakThem() throws {
+  @Test func declaringARuleThatRecordsBreakIsRefused() throws {
     let hotel = try Hotel(rules: [Self.forward])
     let path = hotel.store.path
     #expect(try hotel.violations { tx in try tx.set(\Booking.end, to: 0, for: 1) }.count == 1)
@@ -266,13 +266,13 @@ import Testing
     #expect(try hotel.store.rules() == [])
   }
 
-  @Test func whatIsNoAddedRuleCannotBeDropped() throws {
+  @Test func onlyAddedRulesCanBeDropped() throws {
     let hotel = try Hotel()
     #expect(failure { try hotel.store.dropRule("nothing") }?.code == .unknownRule)
     #expect(failure { try hotel.store.dropRule("Booking.price.range") }?.code == .unsupportedSchema)
   }
 
-  @Test func aReferencedRecordStaysWhileARuleNeedsIt() throws {
+  @Test func aReferencedRecordCannotBeDeletedWhileARuleNeedsIt() throws {
     let hotel = try Hotel()
     try hotel.store.write { tx in try tx.execute("UPDATE Booking SET start = 2 WHERE room = 1") }
     try hotel.store.write { tx in _ = try tx.delete(Booking.self, 3) }
@@ -289,7 +289,7 @@ import Testing
     try hotel.store.write { tx in _ = try tx.delete(Room.self, 2) }
   }
 
-  @Test func aNegativePartOfASumCannotLeave() throws {
+  @Test func aNegativePartOfASumCannotBeRemovedIfTheSumBecomesTooLarge() throws {
     let hotel = try Hotel()
     // A table without the CHECK on prices.
     try hotel.store.add(

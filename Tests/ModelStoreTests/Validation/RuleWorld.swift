@@ -104,7 +104,7 @@ struct Hotel {
     }
   }
 
-  /// What another program is told, or nil when it may.
+  /// The error that another program gets, or nil when it succeeds.
   func shell(_ sql: String) throws -> String? {
     do {
       try PlainDatabase(store.path).execute("PRAGMA foreign_keys = ON; " + sql)

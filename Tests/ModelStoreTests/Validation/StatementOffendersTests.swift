@@ -6,7 +6,7 @@ import Testing
 @Suite(.tags(.unit)) struct StatementOffendersTests {
   private static let bad: SQLText = "UPDATE Booking SET price = -1"
 
-  @Test func nothingIsRunOnceMoreWhileAnotherStatementRuns() throws {
+  @Test func noSecondRunWhileAnotherStatementIsActive() throws {
     let hotel = try Hotel()
     try hotel.store.write { tx in
       let alone = failure { try tx.execute(Self.bad) }
@@ -25,14 +25,14 @@ import Testing
     var before: SQLText = "SELECT 1"
     let bad: SQLText
     var model = "Booking"
-    /// Of the records that are told to break the rule.
+    /// The keys of the records that are reported to break the rule.
     let keys: [Int64]
 
     var testDescription: String { rule.name + ": " + bad.sql }
   }
 
   static let cases = [
-    // Those that have no note already stay as they are.
+    // Records that already have no note stay unchanged.
     Case(
       rule: .required(\Booking.note), before: "UPDATE Booking SET note = 'n' WHERE id < 3",
       bad: "UPDATE Booking SET note = NULL", keys: [1, 2]),
@@ -43,7 +43,7 @@ import Testing
     Case(
       rule: .field(\Booking.start, .oneOf(0, 5, 7)), bad: "UPDATE Booking SET start = id + 1",
       keys: [1, 2, 3]),
-    // One that only moves from good to good, and one that is as it was.
+    // A record that moves from one valid value to another, and an unchanged record.
     Case(
       rule: .field(\Booking.start, .range(0...5)),
       bad: "UPDATE Booking SET start = start + id - 1", keys: [2]),
@@ -84,7 +84,7 @@ import Testing
   ]
 
   @Test(arguments: cases)
-  func everyRecordOfAStatementThatBreaksAnAddedRuleIsTold(example: Case) throws {
+  func everyRecordOfAStatementThatBreaksAnAddedRuleIsReported(example: Case) throws {
     let hotel = try Hotel()
     try hotel.store.write { tx in try tx.execute(example.before) }
     try hotel.store.add(example.rule, existingViolations: .keep)
@@ -98,7 +98,7 @@ import Testing
     #expect(try hotel.shell(example.bad.sql)?.contains(example.rule.name) == true)
   }
 
-  @Test func offendersAreCountedPastTheCapRecordByRecord() throws {
+  @Test func violationsBeyondTheLimitAreCountedRecordByRecord() throws {
     let hotel = try Hotel(rules: [
       .field(\Booking.start, .range(0...)), .immutable(\Booking.guest),
     ])
@@ -120,7 +120,7 @@ import Testing
     #expect(error?.message.hasSuffix("(and 29999 more).") == true)
   }
 
-  @Test func whatComesRightByTheEndOfTheStatementIsToldAsSQLiteTellsIt() throws {
+  @Test func aRefusalWithoutViolationsAtTheEndIsReportedAsBySQLite() throws {
     let hotel = try Hotel(rules: [
       .noOverlap(from: \Booking.start, to: \Booking.end, per: \Booking.room, name: "Booking.apart")
     ])
@@ -142,7 +142,7 @@ import Testing
     #expect(both?.violationCount == 2)
   }
 
-  @Test func whoeverElseRefusesIsToldAlone() throws {
+  @Test func aRefusalFromAnotherSourceIsReportedAlone() throws {
     let hotel = try Hotel(rules: [.field(\Booking.start, .range(0...))])
     #expect(
       try hotel.shell(
@@ -155,7 +155,7 @@ import Testing
     #expect(violations.map(\.key) == [nil])
   }
 
-  @Test func observersHearNothingOfTheSecondRun() throws {
+  @Test func observersReceiveNothingFromTheSecondRun() throws {
     let hotel = try Hotel(rules: [.field(\Booking.start, .range(0...))])
     let heard = Recorder<[[SQLValue]]>()
     let watching = try hotel.store.observe(Booking.self) { heard.add($0.changes.map(\.change.key)) }
@@ -171,7 +171,7 @@ import Testing
 
   @Test func bindingsFollowInTheSecondRunToo() throws {
     let hotel = try Hotel()
-    // Mends what the rule asks for.
+    // Repairs what the rule requires.
     #expect(
       try hotel.shell(
         """
@@ -184,7 +184,7 @@ import Testing
     #expect(violations.map(\.key) == [[.integer(1)], [.integer(3)]])
   }
 
-  @Test func whatTriggersWroteBeforeTheRefusalStandsInNobodysWay() throws {
+  @Test func writesOfTriggersBeforeTheRefusalDoNotAffectTheSecondRun() throws {
     let hotel = try Hotel()
     #expect(
       try hotel.shell(
@@ -198,7 +198,7 @@ import Testing
     #expect(violations.map(\.key) == [[.integer(2)], [.integer(3)]])
   }
 
-  @Test func recordsThatOrFailKeptAreNotAccused() throws {
+  @Test func recordsKeptByOrFailAreNotReportedAsViolations() throws {
     let hotel = try Hotel()
     // The first becomes 4 and stays; taken down once more it would be -2.
     let violations = try hotel.violations { tx in
@@ -213,7 +213,7 @@ import Testing
     #expect(all.map(\.key) == [[.integer(1)], [.integer(2)], [.integer(3)]])
   }
 
-  @Test func ofAStatementThatChangesTooManyRowsTheFirstRefusalIsTold() throws {
+  @Test func forAStatementThatChangesTooManyRowsTheFirstRefusalIsReported() throws {
     let directory = try TemporaryDirectory()
     var configuration = StoreConfiguration()
     configuration.refusals.heldChangeCountMax = 3
@@ -231,7 +231,7 @@ import Testing
       #expect(four?.violationCount == 1)
       #expect(four?.violations.map(\.rule) == ["Booking.price.range"])
       #expect(four?.message.hasSuffix("There may be more violations.") == true)
-      // Nothing of the second run stays, and the transaction goes on.
+      // Nothing of the second run remains, and the transaction continues.
       try tx.set(\Booking.price, to: 3, for: 2)
     }
     #expect(try store.fetch(Booking.all).map(\.price) == [10, 3, 10, 10])
@@ -244,7 +244,7 @@ import Testing
     return connection
   }
 
-  @Test func anInterruptLeavesChecksOnAndNothingBehind() throws {
+  @Test func anInterruptLeavesChecksOnAndTheFileUnchanged() throws {
     let connection = try Self.table()
     let bad: SQLText = "UPDATE t SET n = -1"
     try connection.execute("BEGIN")
@@ -262,7 +262,7 @@ import Testing
     try connection.rollBack()
   }
 
-  @Test func whatCannotBeCompiledLeavesChecksOn() throws {
+  @Test func aStatementThatDoesNotCompileLeavesChecksOn() throws {
     let connection = try Self.table()
     #expect(throws: SQLiteError.self) {
       try connection.runUnchecked("UPDATE nowhere SET n = 1", leavingOutTriggers: "none")
@@ -270,7 +270,7 @@ import Testing
     #expect(throws: SQLiteError.self) { try connection.execute("INSERT INTO t VALUES (-1)") }
   }
 
-  @Test func whatMayEndTheTransactionIsNotRunOnceMore() throws {
+  @Test func aStatementThatMayEndTheTransactionIsNotRunTwice() throws {
     let directory = try TemporaryDirectory()
     let path = directory.file("u.store")
     try PlainDatabase(path).execute(

@@ -7,14 +7,14 @@ import Testing
   private static let late = Rule.required(\Booking.note)
   private static let once = Rule.unique("Booking.once", \Booking.room, \Booking.start)
 
-  @Test func aFileThatKeepsItsRulesHasNone() throws {
+  @Test func aFileThatKeepsItsRulesHasNoDriftedRules() throws {
     let hotel = try Hotel()
     for example in RuleTests.cases { try hotel.store.add(example.rule, existingViolations: .keep) }
     #expect(try hotel.store.schemaDrift(of: [.rules]) == [])
     #expect(try hotel.store.rebuildRules() == [])
   }
 
-  @Test func everyTriggerAndIndexOfEveryRuleIsMissedAndPutBack() throws {
+  @Test func everyMissingTriggerAndIndexOfARuleIsFoundAndRestored() throws {
     for example in RuleTests.cases {
       let hotel = try Hotel()
       try hotel.store.add(example.rule, existingViolations: .keep)
@@ -38,7 +38,7 @@ import Testing
     }
   }
 
-  @Test func editedTriggersAndThoseOfNoRuleAreFoundByTheirRulesName() throws {
+  @Test func editedAndUnknownTriggersAreFoundByTheNameOfTheirRule() throws {
     let hotel = try Hotel()
     try hotel.store.add(Self.late, existingViolations: .keep)
     let raw = try PlainDatabase(hotel.store.path)
@@ -64,7 +64,7 @@ import Testing
     #expect(try hotel.shell("DELETE FROM Room WHERE id = 2") == nil)
   }
 
-  @Test func anIndexOfNoRuleIsFoundByAllOfItsName() throws {
+  @Test func anIndexWithoutARuleIsFoundByItsFullName() throws {
     let hotel = try Hotel()
     try PlainDatabase(hotel.store.path).execute(
       "CREATE UNIQUE INDEX \"_ms_rule_gone_update\" ON Booking (id)")
@@ -74,7 +74,7 @@ import Testing
     )
   }
 
-  @Test func aRuleWhoseTriggerWouldBeCalledLikeAnothersIsRefused() throws {
+  @Test func aRuleWhoseTriggerNameIsTakenIsRefused() throws {
     let hotel = try Hotel()
     let first = Rule("r", of: "Booking", fields: ["start"], .reference(model: "Room"))
     let second = Rule(
@@ -94,7 +94,7 @@ import Testing
     #expect(try hotel.store.schemaDrift(of: [.rules]) == [])
   }
 
-  @Test func aUniqueIndexIsNotMadeOverRecordsThatBreakIt() throws {
+  @Test func aUniqueIndexIsNotCreatedOverRecordsThatBreakIt() throws {
     let hotel = try Hotel()
     try hotel.store.add(Self.once)
     let raw = try PlainDatabase(hotel.store.path)
@@ -107,7 +107,7 @@ import Testing
         == [SchemaDrift(.rule("Booking.once"), [.init(.index, "_ms_rule_Booking.once", .missing)])])
   }
 
-  @Test func aProgramOpensAFileWhoseUniqueIndexIsLostAndRecordsAreDouble() throws {
+  @Test func aFileWithALostUniqueIndexAndDuplicateRecordsCanBeOpened() throws {
     let hotel = try Hotel()
     let path = hotel.store.path
     try hotel.store.add(Self.once)
@@ -120,7 +120,8 @@ import Testing
       UPDATE Booking SET start = 0
       """)
     let problems = Recorder<StoreError>()
-    // Who does not declare the rule can work, is told, and keeps what can be kept.
+    // A program that does not declare the rule can work, gets a report, and obeys the triggers that
+    // exist.
     let store = try Store(at: path, models: Room.self, Booking.self, onError: { problems.add($0) })
     let told = problems.taken()
     #expect(told.map(\.code) == [.rejected])
@@ -129,7 +130,7 @@ import Testing
     #expect(try store.rules().map(\.name) == ["Booking.note.required", "Booking.once"])
     #expect(try store.schemaDrift(of: [.rules]).map(\.owner.name) == ["Booking.once"])
     store.close()
-    // Who declares it counts on it.
+    // A program that declares the rule relies on it.
     func open() throws -> Store {
       try Store(at: path, models: Room.self, Booking.self, rules: [Self.once])
     }
@@ -143,7 +144,7 @@ import Testing
     again.close()
   }
 
-  @Test func noTriggerIsMadeOverATableThatChanged() throws {
+  @Test func noTriggerIsCreatedOnAChangedTable() throws {
     let hotel = try Hotel()
     try hotel.store.add(Self.late, existingViolations: .keep)
     try PlainDatabase(hotel.store.path).execute("ALTER TABLE Booking RENAME COLUMN note TO word")
@@ -175,7 +176,7 @@ import Testing
     #expect(failure { try hotel.store.add(rule) }?.code == .unsupportedSchema)
   }
 
-  @Test func valuesAreHeldAgainstTheListAsTheyAreStored() throws {
+  @Test func valuesAreComparedWithTheListAsStored() throws {
     let hotel = try Hotel()
     try hotel.store.add(
       .field(\Booking.note, .oneOf(values: [.text("1"), .blob([0]), .null])),
@@ -184,7 +185,7 @@ import Testing
     #expect(try hotel.shell("UPDATE Booking SET note = 'one' WHERE id = 1") != nil)
   }
 
-  @Test func progressIsToldBeforeEachReading() throws {
+  @Test func progressIsReportedBeforeEachRead() throws {
     let hotel = try Hotel()
     var steps: [[Int]] = []
     _ = try hotel.store.findings(in: Room.schema) { done, all in steps.append([done, all]) }

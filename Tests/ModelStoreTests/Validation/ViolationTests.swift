@@ -47,7 +47,7 @@ import Testing
     "{}", #"{"integer":1,"real":1}"#, "1", #"{"integer":"1"}"#, #"{"other":1}"#,
     #"{"real":"much"}"#,
   ])
-  func whatIsNoValueIsRefused(text: String) {
+  func anInvalidValueIsRefused(text: String) {
     #expect(throws: DecodingError.self) {
       try JSONDecoder().decode([SQLValue].self, from: Data("[\(text)]".utf8))
     }

@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-/// A binding that would write records is looked at first: dry, and where values would be lost.
+/// A binding that would write records is previewed: by a dry run, and where values would be lost.
 @Suite(.tags(.process)) struct AddingBindingsTests {
   /// The store of the demonstration without its binding.
   private func music() throws -> Workplace {
@@ -18,7 +18,7 @@ import Testing
   ]
   private let formula = "Album.artistName: Album.artistName = upper(title)"
 
-  @Test func aDryRunTellsHowManyRecordsFollow() throws {
+  @Test func aDryRunReportsHowManyRecordsWouldChange() throws {
     let place = try music()
     let before = try place.run("query", "Album", "-q").out
     #expect(
@@ -35,7 +35,7 @@ import Testing
     #expect(try place.run("bindings", "check").code == 0)
   }
 
-  @Test func nobodysValuesAreReplacedUnasked() throws {
+  @Test func existingValuesAreNotReplacedWithoutConfirmation() throws {
     let place = try music()
     let before = try place.run("query", "Album", "-q").out
     let refused = try place.run(shouting)
@@ -50,14 +50,14 @@ import Testing
     #expect(try place.run("query", "Album", "-q").out == before)
   }
 
-  @Test func nobodyIsAskedWhereNothingIsLost() throws {
+  @Test func noConfirmationIsNeededIfNothingIsLost() throws {
     let place = try music()
     try RawDatabase(place.path("music.store")).execute("UPDATE Album SET artistName = NULL")
     let added = try place.run(shouting)
     #expect(added == Outcome(code: 0, out: "", err: "added \(formula)\n120 records updated\n"))
   }
 
-  @Test func aDryRunFindsWhatTheRealOneWould() throws {
+  @Test func aDryRunReportsTheSameErrorsAsTheRealRun() throws {
     let place = try music()
     try place.run("rules", "add", "Album", "--check", "artistName <> 'x'")
     let skipping = ["--skip-code-validators"]
@@ -99,7 +99,7 @@ import Testing
       try place.run("query", "Album", "artistName == 'artist 1'", "--count", "-q").out == "3\n")
   }
 
-  @Test func whoTakesOverFromADroppedBindingIsTold() throws {
+  @Test func theBindingThatReplacesADroppedOneIsReported() throws {
     let place = try music()
     let adding = [
       "bindings", "add", "derive", "Album.artistName", "--skip-code-validators", "--yes",
@@ -131,7 +131,7 @@ import Testing
     #expect(try place.run("bindings", "check").code == 0)
   }
 
-  @Test func whatABindingChangedIsToldAsThisProgramsAndTakenBack() throws {
+  @Test func changesOfANewBindingAreSignedByThisProgramAndCanBeUndone() throws {
     let place = try music()
     let before = try place.run("query", "Album", "-q").out
     try place.run("journal", "on")

@@ -112,7 +112,7 @@ import Testing
   ]
 
   @Test(arguments: cases)
-  func everyDemandMeansWhatItSays(demand: Case) throws {
+  func everyOptionAddsTheRuleItDescribes(demand: Case) throws {
     let place = try table()
     let name = demand.name == "T.check2" ? ["--name", "T.check2"] : []
     let added = try place.run(
@@ -125,14 +125,14 @@ import Testing
     #expect(
       try place.run("rules", "list", "--fields", "rule,fields,place,message", "-q").out
         .hasSuffix("\(demand.name)\t\(demand.fields)\tadded\t\(demand.message)\n"))
-    // As another program is told.
+    // The message that another program gets.
     let raw = try RawDatabase(place.path("t.db"))
     #expect(raw.refuses("UPDATE T SET \(demand.bad) WHERE id = 1"))
     #expect(!raw.refuses("UPDATE T SET \(demand.good) WHERE id = 1"))
     #expect(try place.run("doctor", "-q").code != 1)
   }
 
-  @Test func oneOffenderIsShownToo() throws {
+  @Test func oneExistingViolationIsShown() throws {
     let place = try table()
     let refused = Outcome(
       code: 4, out: "",
@@ -153,7 +153,7 @@ import Testing
       json.err.hasPrefix("{\"error\":{\"code\":\"rejected\",") && json.err.contains("\"id\":2"))
   }
 
-  @Test func theFirstFewOffendersAreShown() throws {
+  @Test func theFirstExistingViolationsAreShown() throws {
     let place = try music()
     let words = ["rules", "add", "Track", "--check", "id < 0", "--keep-violations"]
     let broken = "broken by 1 201 records: 1 2 3 4 5 …\n"
@@ -169,7 +169,7 @@ import Testing
           code: 0, out: "", err: "added Track.check: Track must meet id < 0\n\(broken)"))
   }
 
-  @Test func whatIsNotGivenStaysAsItWas() throws {
+  @Test func omittedOptionsKeepTheirValues() throws {
     let place = try music()
     let words = ["rules", "add", "Track", "--check", "seconds <> 13"]
     #expect(
@@ -211,7 +211,7 @@ import Testing
     (["--required", "n", "--message", ""], "--name and --message take a text."),
     (["--required", "n", "--severity", "mild"], "--severity takes error or warning; got mild."),
   ])
-  func wordsThatMakeNoRuleAreWrongUsage(words: [String], message: String) throws {
+  func invalidRuleArgumentsAreAUsageError(words: [String], message: String) throws {
     let place = try table()
     for ending in [["-n"], []] {
       let outcome = try place.run(
@@ -223,7 +223,7 @@ import Testing
     #expect(try place.run("rules", "add", "T", "--required", "n", "--name", "").code == 64)
   }
 
-  @Test func aModelThatIsMeantIsNamed() throws {
+  @Test func theErrorSuggestsTheModelWithASimilarName() throws {
     let place = try music()
     let outcome = try place.run("rules", "add", "Track", "--references", "albumID=Albm")
     #expect(outcome.code == 3)
@@ -231,7 +231,7 @@ import Testing
   }
 
   @Test(arguments: ["npos", "NPOS", "t.CHECK", "T.n.range", "t.n.RANGE"])
-  func aNameThatIsTakenIsWrongUsageDryRunOrNot(name: String) throws {
+  func aTakenNameIsAUsageErrorAlsoInADryRun(name: String) throws {
     let place = try table()
     try place.run("rules", "add", "T", "--range", "n=..5000")
     for ending in [["-n"], []] {
@@ -268,7 +268,7 @@ import Testing
     ["update", "T", "--where", "n >", "n=1"], ["insert", "T", "n=abc"], ["delete", "T", "x"],
     ["delete", "T", "--where", "n >"],
   ])
-  func whatIsRefusedLeavesTheFileAlone(words: [String]) throws {
+  func aRefusedRuleLeavesTheFileUnchanged(words: [String]) throws {
     let place = try table()
     #expect(try RawDatabase(place.path("t.db")).value("PRAGMA journal_mode = DELETE") == "delete")
     let before = try Data(contentsOf: place.url("t.db"))

@@ -101,7 +101,7 @@ import Testing
       "Files 7: csv cannot distinguish the text in data from a blob."
     ),
   ])
-  func whatCSVCannotCarryIsRefused(rows: String, message: String) throws {
+  func valuesThatCSVCannotRepresentAreRefused(rows: String, message: String) throws {
     let place = try makeFiles(rows)
     let outcome = try place.run("export", "Files", "--to", "files.csv")
     #expect(

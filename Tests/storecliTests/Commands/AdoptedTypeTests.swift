@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-/// What the columns of another program's design mean: one text is one value wherever it stands.
+/// How columns of another program's design are read: one text is one value wherever it occurs.
 @Suite(.tags(.process)) struct AdoptedTypeTests {
   /// A small ugly database. `is_active` has no misfit, `level` has one.
   private func makeAccounts() throws -> Workplace {
@@ -137,7 +137,7 @@ import Testing
     ),
     ("nums=five", "nums takes a whole number within 64 bits; got “five”."),
   ])
-  func whatTheColumnDoesNotMeanIsRefused(word: String, message: String) throws {
+  func valuesThatDoNotFitTheColumnsTypeAreRefused(word: String, message: String) throws {
     let place = try makeAccounts()
     try #require(try place.run("adopt").code == 0)
     let outcome = try place.run("update", "account", "1", word)
@@ -165,7 +165,7 @@ import Testing
         + "unix; got “1e+300”."
     ),
   ])
-  func whatTheColumnDoesNotMeanIsRefusedInJSON(record: String, message: String) throws {
+  func jsonValuesThatDoNotFitTheColumnsTypeAreRefused(record: String, message: String) throws {
     let place = try makeAccounts()
     try #require(try place.run("adopt").code == 0)
     let outcome = try place.run("import", "-", "--model", "account", input: record + "\n")
@@ -186,7 +186,7 @@ import Testing
       "\(outcome.err)")
   }
 
-  @Test func numbersThatAreNoDatesStayAsTheyAreAndAreMarked() throws {
+  @Test func numbersThatAreNotDatesStayUnchangedAndAreMarked() throws {
     let place = try Workplace()
     let raw = try RawDatabase(place.path("d.db"))
     try raw.execute(
@@ -419,7 +419,7 @@ import Testing
   }
 
   @Test(arguments: ["csv", "tsv", "json", "ndjson"])
-  func whatIsShownComesBack(format: String) throws {
+  func printedValuesCanBeWrittenBack(format: String) throws {
     let place = try makeAccounts()
     try #require(try place.run("adopt").code == 0)
     let raw = try RawDatabase(place.path("a.db"))
@@ -455,7 +455,7 @@ import Testing
   }
 
   /// Digits in text for a column that holds texts, numbers for one that holds numbers.
-  @Test func decimalIsWhatTheColumnHolds() throws {
+  @Test func decimalsAreShownAsStored() throws {
     let place = try Workplace()
     let raw = try RawDatabase(place.path("m.db"))
     try raw.execute(

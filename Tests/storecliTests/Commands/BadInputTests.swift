@@ -21,7 +21,7 @@ import Testing
     #expect(try Data(contentsOf: URL(fileURLWithPath: place.path(name))) == before)
   }
 
-  @Test func aTextFileIsNoDatabase() throws {
+  @Test func aTextFileIsRefusedAsADatabase() throws {
     let place = try Workplace()
     try place.write(String(repeating: "just some words\n", count: 200), to: "notes.store")
     try expectUntouched("notes.store", in: place) {
@@ -49,7 +49,7 @@ import Testing
     }
   }
 
-  @Test func aDirectoryIsNoDatabase() throws {
+  @Test func aDirectoryIsRefusedAsADatabase() throws {
     let place = try Workplace()
     let outcome = try place.run("models", "-d", place.directory)
     #expect(
@@ -84,7 +84,7 @@ import Testing
     }
   }
 
-  @Test func aNewerLibrarysFileIsLeftAlone() throws {
+  @Test func aFileOfANewerLibraryIsLeftUnchanged() throws {
     let place = try Workplace()
     try place.makeMusic()
     try RawDatabase(place.path("music.store")).execute(
@@ -93,7 +93,7 @@ import Testing
     #expect(outcome.code == 6 && outcome.err.hasPrefix("error[newerFormat]: "), "\(outcome)")
   }
 
-  @Test func aMissingFileIsNotMade() throws {
+  @Test func aMissingFileIsNotCreated() throws {
     let place = try Workplace()
     try place.makeMusic()
     for words in [["models"], ["insert", "Artist", "name=x"]] {
@@ -190,7 +190,7 @@ import Testing
         """)
   }
 
-  @Test func errorsAreJSONForWhoReadsJSON() throws {
+  @Test func errorsAreJSONWhenTheOutputIsJSON() throws {
     let place = try Workplace()
     try place.makeMusic()
     #expect(
@@ -278,7 +278,7 @@ import Testing
     #expect(sql.code == 64 && sql.err.hasSuffix("hint: storecli models\n"), "\(sql)")
   }
 
-  @Test func anErrorIsSaidAlsoWhereTheDataBeforeItFindsNoRoom() throws {
+  @Test func anErrorIsPrintedEvenIfTheDataBeforeItCannotBeWritten() throws {
     let place = try Workplace()
     try place.makeMusic()
     let outcome = try place.runProcess(
@@ -299,7 +299,7 @@ import Testing
     #expect(try place.run("adopt", "--fields", "model").out == "Note\n")
   }
 
-  @Test func aCountSaysTheStatementThatItRuns() throws {
+  @Test func aCountShowsTheStatementThatItRuns() throws {
     let place = try Workplace()
     try place.makeMusic()
     let outcome = try place.run("query", "Track", "--count", "-v")

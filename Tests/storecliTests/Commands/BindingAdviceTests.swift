@@ -13,7 +13,7 @@ import Testing
   }
 
   /// `bindings check` named `bindings rebuild`, which named `doctor`, which named `rebuild`.
-  @Test func aBindingOfADroppedTableIsToBeDropped() throws {
+  @Test func theErrorAdvisesDroppingABindingOfADroppedTable() throws {
     let (place, raw) = try adopted(
       """
       CREATE TABLE P (id INTEGER PRIMARY KEY, name TEXT);

@@ -1,8 +1,8 @@
 import Foundation
 import Testing
 
-/// Values also flow by what SQLite computes: generated columns and ON UPDATE. Who writes a record
-/// by a binding needs the leave to write each that follows.
+/// Values also flow through generated columns and ON UPDATE. A program that writes a record through
+/// a binding must be allowed to write each dependent record.
 @Suite(.tags(.process)) struct BindingReachTests {
   private func place(_ tables: String) throws -> Workplace {
     let place = try Workplace()
@@ -36,7 +36,7 @@ import Testing
     """
 
   @Test(arguments: ["B", "C"])
-  func whatFollowsThroughSQLiteIsWrittenToo(model: String) throws {
+  func modelsReachedThroughOtherBindingsAreWrittenToo(model: String) throws {
     let place = try place(tables)
     try succeed(["bindings", "add", "copy", "B.h", "--from", "A.g", "--through", "a"], in: place)
     try guardInSwift(model, in: place)
@@ -50,7 +50,7 @@ import Testing
     #expect(try place.run("query", "B", "--fields", "h", "-q").out == "NEW\n")
   }
 
-  @Test func whyLeadsThroughGeneratedColumns() throws {
+  @Test func whyFollowsGeneratedColumns() throws {
     let place = try place(tables)
     try succeed(["bindings", "add", "copy", "B.h", "--from", "A.g", "--through", "a"], in: place)
     try succeed(["bindings", "add", "derive", "A.f", "--as", "s", "--yes"], in: place)
@@ -82,8 +82,8 @@ import Testing
         == "A.v\t1\tmine\nA.code\t1\t2\nB.a\t7\t2\nB.v\t7\tmine\n")
   }
 
-  /// Nobody knows then which records are wrong.
-  @Test func whatCannotBeComparedMayBeWrong() throws {
+  /// Then it is unknown which records are wrong.
+  @Test func recordsThatCannotBeComparedMayBeWrong() throws {
     let place = try place(
       """
       CREATE TABLE P (id INTEGER PRIMARY KEY, n INTEGER);

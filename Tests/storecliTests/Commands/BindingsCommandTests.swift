@@ -3,7 +3,7 @@ import ModelStore
 import Testing
 
 @Suite(.tags(.process)) struct BindingsCommandTests {
-  @Test func whatIsFoundIsMended() throws {
+  @Test func problemsThatAreFoundAreRepaired() throws {
     let place = try Workplace()
     try place.makeMusic()
     let clean = try place.run("bindings", "check")
@@ -45,7 +45,7 @@ import Testing
       try place.run("query", "Album", "artistName == 'Someone'", "--count", "-q").out == "0\n")
   }
 
-  @Test func whatCallsSwiftIsToldAndNotWritten() throws {
+  @Test func bindingsThatCallSwiftAreReportedAndNotWritten() throws {
     let place = try Workplace()
     try place.makeMusic()
     try place.run("bindings", "drop", "Album.artistName")
@@ -115,7 +115,7 @@ import Testing
     #expect(both.code == 64 && both.err.contains("Unknown option '--from'"), "\(both)")
   }
 
-  @Test func whyTellsWhichOfSeveralIsInForce() throws {
+  @Test func whyShowsWhichOfSeveralBindingsApplies() throws {
     let place = try Workplace()
     try place.makeMusic()
     try place.run("bindings", "drop", "Album.artistName")
@@ -144,7 +144,7 @@ import Testing
   }
 
   /// Both are records of one model.
-  @Test func whyTellsTheRecordThatOneOfItsOwnModelRefersTo() throws {
+  @Test func whyShowsARecordReferredToWithinTheSameModel() throws {
     let place = try Workplace()
     try RawDatabase(place.path("staff.db")).execute(
       """
@@ -182,7 +182,7 @@ import Testing
       ])
   }
 
-  @Test func aReferenceToAnotherTableBringsNothingTogether() throws {
+  @Test func aReferenceToAnotherTableDoesNotLinkTheRecords() throws {
     let place = try Workplace()
     try place.makeMusic()
     let names = try place.run("query", "Artist", "--fields", "name").out
@@ -230,7 +230,7 @@ import Testing
     #expect(refused.code == 64 && refused.err.contains(message), "\(refused)")
   }
 
-  @Test func keysOfWhatIsWrongAreAnArrayForPrograms() throws {
+  @Test func keysOfWrongRecordsAreAJSONArray() throws {
     let place = try Workplace()
     try place.makeMusic()
     let raw = try RawDatabase(place.path("music.store"))

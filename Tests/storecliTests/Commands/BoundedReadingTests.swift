@@ -28,7 +28,7 @@ import Testing
     #expect(last == Outcome(code: 0, out: "1\n2\n", err: ""))
   }
 
-  /// Runs a command that would go on for ever with the fault that the test is about.
+  /// Runs a command that would never end with the fault that the test is about.
   private func bounded(_ place: Workplace, _ words: String...) throws -> Outcome {
     try place.runProcess(words, launching: ["/usr/bin/timeout", "-s", "KILL", "300"])
   }

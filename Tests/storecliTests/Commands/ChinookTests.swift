@@ -59,7 +59,7 @@ import Testing
   }
 
   @Test(.enabled(if: isThere, "needs shared/data/chinook.sqlite beside the project"))
-  func aTableThatWasNotAdoptedIsNoModelYet() throws {
+  func aTableIsNotAModelBeforeItIsAdopted() throws {
     let place = try Workplace()
     try FileManager.default.copyItem(
       atPath: Self.sample.path, toPath: place.path("chinook.sqlite"))

@@ -20,7 +20,7 @@ import Testing
     ["rules", "add", "Track", "--required", "a"], ["rules", "drop", "r"],
     ["rules", "rebuild"], ["bindings", "drop", "b"], ["bindings", "rebuild"],
   ])
-  func everyOpeningOfAChangeWaitsAsLongAsAsked(words: [String]) throws {
+  func everyWritingCommandWaitsForTheRequestedTime(words: [String]) throws {
     let parsed = try StoreCLI.parseAsRoot(words + ["--busy-timeout", "0.25", "-n"])
     let command = try #require(parsed as? any ChangingCommand)
     let context = CommandContext(command, console: console())
@@ -28,7 +28,7 @@ import Testing
     #expect(context.isDryRun)
   }
 
-  @Test func aCommitOfUnknownOutcomeIsNotSaidToBeNothing() throws {
+  @Test func aCommitOfUnknownOutcomeIsNotReportedAsUnchanged() throws {
     let place = try Workplace()
     try place.makeMusic()
     try place.write("id,name,founded\n100,A,1960\n", to: "in.csv")

@@ -1,6 +1,6 @@
 import Testing
 
-/// Tables that are not as the catalog says are no fault of the command's words.
+/// Tables that differ from the catalog are not reported as a usage error.
 @Suite(.tags(.process)) struct DriftTests {
   @Test(arguments: [
     ["validate"], ["validate", "T"], ["query", "T"], ["get", "T", "1"],
@@ -17,7 +17,7 @@ import Testing
     try raw.execute("ALTER TABLE T RENAME COLUMN n TO m")
     let outcome = try place.run(words + ["-d", "t.db"])
     #expect(outcome.code == 1)
-    // `validate` reports the model and goes on to the next one.
+    // `validate` reports the model and continues with the next one.
     let counted = words[0] == "validate" ? "0 models checked, 0 rules broken\n" : ""
     #expect(
       outcome.err == """

@@ -1,7 +1,8 @@
 import Foundation
 import Testing
 
-/// A dry run says and exits as the real one does, and what is written over the unreadable is told.
+/// A dry run prints and exits like the real run, and reports unreadable values that it would
+/// overwrite.
 @Suite(.tags(.process)) struct DryRunTests {
   private func music() throws -> (place: Workplace, raw: RawDatabase) {
     let place = try Workplace()
@@ -15,7 +16,7 @@ import Testing
     )
   }
 
-  @Test func aRebuildThatARuleRefusesIsRefusedDry() throws {
+  @Test func aRebuildThatARuleRefusesFailsInADryRunToo() throws {
     let (place, raw) = try music()
     try raw.execute("DROP TRIGGER \"\(try bindingTrigger(raw))\"")
     try raw.execute("UPDATE Artist SET name = 'Nobody' WHERE id = 1")
@@ -27,7 +28,7 @@ import Testing
     }
   }
 
-  @Test func aLostTriggerIsToldWhenItIsMadeAnew() throws {
+  @Test func recreatingALostTriggerIsReported() throws {
     let (place, raw) = try music()
     let trigger = try bindingTrigger(raw)
     try raw.execute("DROP TRIGGER \"\(trigger)\"")
@@ -62,7 +63,7 @@ import Testing
     #expect(try raw.value("SELECT count(*) FROM Album WHERE artistName = 'Nobody'") == "3")
   }
 
-  @Test func aRuleInATablesDefinitionIsNotDroppedDryEither() throws {
+  @Test func aDryRunRefusesToDropARuleOfATableDefinition() throws {
     let (place, _) = try music()
     for ending in [["-n"], []] {
       let outcome = try place.run(["rules", "drop", "Track.title.length"] + ending)
@@ -80,7 +81,7 @@ import Testing
     }
   }
 
-  @Test func whatIsWrittenOverTheUnreadableIsReported() throws {
+  @Test func overwritingAnUnreadableValueIsReported() throws {
     let (place, raw) = try music()
     let spoil = "UPDATE Track SET title = CAST(x'41ff' AS TEXT) WHERE id = 3"
     let change =

@@ -24,7 +24,7 @@ import Testing
           err: "error[usage]: The result has no column nmae; did you mean name?\n"))
   }
 
-  @Test func explainHasAFormForPrograms() throws {
+  @Test func explainHasAMachineReadableForm() throws {
     let place = try Workplace()
     try place.makeMusic()
     #expect(
@@ -72,7 +72,7 @@ import Testing
       try place.run("get", "Odd", "1", "--fields", "\"c,d\",a", "-d", "odd.db").out == "x\t1\n")
   }
 
-  @Test func aRefusedCommandLeavesAForeignDatabaseAlone() throws {
+  @Test func aRefusedCommandLeavesAForeignDatabaseUnchanged() throws {
     let place = try Workplace()
     try RawDatabase(place.path("foreign.db")).execute("CREATE TABLE t (id INTEGER PRIMARY KEY, x)")
     try place.write("", to: "empty.db")
@@ -85,7 +85,7 @@ import Testing
     }
   }
 
-  @Test func whatFindsNothingToDoLeavesAForeignDatabaseAlone() throws {
+  @Test func aCommandWithNothingToDoLeavesAForeignDatabaseUnchanged() throws {
     let place = try Workplace()
     try RawDatabase(place.path("foreign.db")).execute("CREATE TABLE t (id INTEGER PRIMARY KEY, x)")
     try place.write("", to: "empty.db")
@@ -98,7 +98,7 @@ import Testing
     }
   }
 
-  @Test func aConditionThatNoRecordMeetsIsSaid() throws {
+  @Test func aConditionThatNoRecordMeetsIsReported() throws {
     let place = try Workplace()
     try place.makeMusic()
     for words in [["delete", "Track"], ["update", "Track", "seconds=5"]] {
@@ -118,7 +118,7 @@ import Testing
     #expect(try place.run("update", "Artist", "1", "name=x").code == 6)
   }
 
-  @Test func aReportThatCannotBeWrittenIsNoFailedWrite() throws {
+  @Test func aReportThatCannotBePrintedDoesNotFailTheWrite() throws {
     let place = try Workplace()
     try place.makeMusic()
     func run(_ words: [String], to stream: String) throws -> Outcome {
@@ -135,7 +135,7 @@ import Testing
     #expect(try run(["update", "Artist", "1", "name=y"], to: "2>").code == 0)
   }
 
-  @Test func errorsCannotSteerATerminal() throws {
+  @Test func errorsCannotControlATerminal() throws {
     let place = try Workplace()
     try place.makeMusic()
     let outcome = try place.run(

@@ -28,7 +28,7 @@ import Testing
       try place.contents(of: "private.csv") == "id,name,founded\r\n1,Nina & the Tides,1996\r\n")
   }
 
-  @Test func aNewFileHasWhatTheUmaskLeaves() throws {
+  @Test func aNewFileHasThePermissionsThatTheUmaskAllows() throws {
     let place = try Workplace()
     try place.makeMusic()
     let words = ["export", "Artist", "--to", "new.csv"]
@@ -38,7 +38,7 @@ import Testing
     #expect(try mode(of: place.path("new.csv")) == S_IFREG | 0o640)
   }
 
-  @Test func aLinkStaysAndWhatItLeadsToIsReplaced() throws {
+  @Test func exportingThroughALinkReplacesItsTarget() throws {
     let place = try Workplace()
     try place.makeMusic()
     try FileManager.default.createDirectory(
@@ -84,7 +84,7 @@ import Testing
     try place.write("", to: "talk")
     process.standardError = try FileHandle(forWritingTo: place.url("talk"))
     try process.run()
-    // Whoever does not end is ended, so that a failure is one of this test only.
+    // Ends the process if it still runs, so that a failure affects only this test.
     let identifier = process.processIdentifier
     let watchdog = DispatchWorkItem { kill(identifier, SIGKILL) }
     DispatchQueue.global().asyncAfter(deadline: .now() + 300, execute: watchdog)

@@ -77,7 +77,7 @@ import Testing
   /// Without the reserve there is no room for the file that readers share, so the file is opened
   /// by one reader alone. It reads the catalog as every reading command does.
   @Test(
-    "on a full disk, models are read beside one that a newer program has described",
+    "on a full disk, other models can be read beside an entry of a newer program",
     .enabled(if: SmallDisk.isPossible, "only root can mount a small disk"),
     arguments: [true, false])
   func aNewerEntryHindersNoReaderOnAFullDisk(hasReserve: Bool) throws {
@@ -105,7 +105,7 @@ import Testing
   }
 
   @Test(.enabled(if: SmallDisk.isPossible, "only root can mount a small disk"))
-  func aCommitThatStandsIsNotCalledUndone() throws {
+  func aCompletedCommitIsNotReportedAsUndone() throws {
     // Room for the log of the import, and none to copy it into the database.
     let disk = try SmallDisk(kilobytes: 7 * 1024)
     let place = disk.place

@@ -38,7 +38,7 @@ import Testing
     #expect(try place.run("history", "Trak").code == 3)
   }
 
-  @Test func undoAndRedoGoBackAndForth() throws {
+  @Test func undoAndRedoAreInverses() throws {
     let place = try journaled()
     let before = try title(of: "1", place)
     try place.run("update", "Track", "1", "title=One")
@@ -56,7 +56,7 @@ import Testing
     #expect(try place.run("undo", "0").code == 64)
   }
 
-  @Test func severalStepsAreTriedFirst() throws {
+  @Test func aDryRunShowsSeveralSteps() throws {
     let place = try journaled()
     func titles() throws -> [String] {
       try ["1", "2"].map { String(try title(of: $0, place).dropLast()) }
@@ -125,7 +125,7 @@ import Testing
     #expect(shown == Outcome(code: 0, out: "One\n", err: ""))
   }
 
-  @Test func aRecordOfManyFieldsIsShownAsBehindItsEntry() throws {
+  @Test func aRecordOfManyFieldsIsShownAsAfterItsEntry() throws {
     let place = try Workplace()
     let raw = try RawDatabase(place.path("wide.db"))
     let columns = (1...16).map { "f\($0)" }.joined(separator: ", ")
@@ -142,7 +142,7 @@ import Testing
     #expect(shown.map(\.code) == [3, 0, 0, 0])
   }
 
-  @Test func aRowOfTheJournalThatCannotBeReadIsSaidWithWhatToDo() throws {
+  @Test func anUnreadableJournalRowIsReportedWithItsRemedy() throws {
     let place = try journaled()
     try RawDatabase(place.path("music.store"))
       .execute("INSERT INTO _ms_journal (layout, entry) VALUES (99, 1)")
@@ -153,7 +153,7 @@ import Testing
     #expect(try place.run("journal", "status").code == 0)
   }
 
-  @Test func nothingIsTakenBackWithoutAJournal() throws {
+  @Test func withoutAJournalNothingCanBeUndone() throws {
     let place = try Workplace()
     try place.makeMusic()
     let refused = try place.run("undo")
@@ -162,7 +162,7 @@ import Testing
     #expect(try place.run("history").err.contains("the journal is off"))
   }
 
-  @Test func whatDoesNotExistIsNotAnEmptyHistory() throws {
+  @Test func theHistoryOfSomethingUnknownIsAnError() throws {
     let place = try journaled()
     try place.run("update", "Track", "1", "title=One")
     #expect(try place.run("history", "--txn", "zzz").code == 3)
@@ -174,7 +174,7 @@ import Testing
     #expect(field.code == 64 && field.err.contains("did you mean title?"), "\(field)")
   }
 
-  @Test func oneProgramsChangesAreChosen() throws {
+  @Test func changesOfOneProgramCanBeSelected() throws {
     let place = try journaled()
     try place.runProcess("update", "Track", "1", "title=Mine")
     try RawDatabase(place.path("music.store"))
@@ -186,7 +186,7 @@ import Testing
     #expect(theirs.contains("\"Theirs\"") && theirs.split(separator: "\n").count == 2, "\(theirs)")
   }
 
-  @Test func aConflictTellsItsRemedy() throws {
+  @Test func aConflictNamesItsRemedy() throws {
     let place = try journaled()
     try place.run("update", "Track", "1", "title=One")
     try RawDatabase(place.path("music.store"))
@@ -198,15 +198,15 @@ import Testing
     #expect(!refused.err.contains("rule unchanged"))
   }
 
-  @Test func aChangeSaysHowToTakeItBack() throws {
+  @Test func aReportedChangeNamesTheCommandThatUndoesIt() throws {
     let place = try journaled()
     let changed = try place.run("update", "Track", "1", "title=One")
     #expect(changed.err.contains("undo with storecli undo"), "\(changed)")
     #expect(try !place.run("update", "Track", "1", "title=Two", "-n").err.contains("storecli undo"))
   }
 
-  /// References reach tables that are no models, of which the journal knows nothing.
-  @Test func whatIsLostForGoodIsNotSaidToComeBack() throws {
+  /// References reach tables that are not models, whose changes the journal does not record.
+  @Test func noUndoIsOfferedForChangesThatTheJournalDoesNotHold() throws {
     let place = try Workplace()
     let raw = try RawDatabase(place.path("t.db"))
     try raw.execute(
@@ -257,14 +257,14 @@ import Testing
     #expect(times.first?.hasSuffix(".\(digits)Z") == true, "\(times)")
   }
 
-  @Test func aWriteAfterSomebodyDroppedATriggerCanBeTakenBack() throws {
+  @Test func aWriteAfterATriggerWasDroppedCanBeUndone() throws {
     let place = try journaled()
     let before = try title(of: "1", place)
     let raw = try RawDatabase(place.path("music.store"))
     try raw.execute("DROP TRIGGER _ms_journal_Track_update")
     let dry = try place.run("update", "Track", "1", "title=One", "-n")
     #expect(dry.code == 0, "\(dry)")
-    // What is only looked at mends nothing.
+    // Reading alone repairs nothing.
     let count = "SELECT count(*) FROM sqlite_schema WHERE name = '_ms_journal_Track_update'"
     #expect(try raw.value(count) == "0")
     let changed = try place.run("update", "Track", "1", "title=One")
@@ -275,7 +275,7 @@ import Testing
     #expect(try title(of: "1", place) == before)
   }
 
-  @Test func whatABindingDidIsToldAsItsOwn() throws {
+  @Test func changesMadeByABindingAreAttributedToIt() throws {
     let place = try journaled()
     #expect(try place.runProcess("update", "Artist", "1", "name=Someone").code == 0)
     func origin(_ model: String) throws -> String? {
@@ -290,7 +290,7 @@ import Testing
     #expect(watched.contains("\"origin\":\"binding:Album.artistName\""), "\(watched)")
   }
 
-  @Test func valuesCanStandOnLinesOfTheirOwn() throws {
+  @Test func aDiffPrintsEachValueOnItsOwnLine() throws {
     let place = try journaled()
     let before = try title(of: "1", place).dropLast()
     try place.run("update", "Track", "1", "title=One")
@@ -310,7 +310,7 @@ import Testing
     }
   }
 
-  @Test func stepsThatAreMissingAreSaid() throws {
+  @Test func missingStepsAreReported() throws {
     let place = try journaled()
     try place.run("update", "Track", "1", "title=One")
     let undone = try place.run("undo", "3")
@@ -321,7 +321,7 @@ import Testing
     #expect(redone.code == 0 && !redone.err.contains("only"), "\(redone)")
   }
 
-  @Test func whatIsTrimmedIsSaid() throws {
+  @Test func trimmedHistoryIsReported() throws {
     let place = try journaled()
     for number in 1...3 { try place.run("update", "Track", "1", "seconds=\(100 + number)") }
     let lines = try place.run("history", "--ndjson", "-q").out.split(separator: "\n")

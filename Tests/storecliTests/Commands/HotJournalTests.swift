@@ -25,7 +25,7 @@ import Testing
     return place
   }
 
-  @Test func readingSaysWhatHappenedAndChangesNothing() throws {
+  @Test func readingReportsAHotJournalAndChangesNothing() throws {
     let place = try makeCut()
     let before = try Data(contentsOf: place.url("cut.db"))
     for words in [["models"], ["query", "t"], ["adopt", "-n"]] {
@@ -43,7 +43,7 @@ import Testing
     ["rules", "add", "t", "--check", "id > 0"], ["rules", "drop", "t.check"],
     ["rules", "rebuild"], ["bindings", "rebuild"], ["bindings", "drop", "nothing"],
   ])
-  func whateverChangesTheFileRollsTheTransactionBackFirst(words: [String]) throws {
+  func everyChangingCommandRollsTheTransactionBackFirst(words: [String]) throws {
     let place = try makeCut()
     let outcome = try place.runProcess(words)
     #expect(!outcome.err.contains("error[readOnly]"), "\(outcome)")

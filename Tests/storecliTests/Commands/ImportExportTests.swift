@@ -11,7 +11,7 @@ import Testing
 
 @Suite(.tags(.process)) struct ImportExportTests {
   @Test(arguments: ["csv", "ndjson", "json"])
-  func whatIsExportedIsImportedAgain(format: String) throws {
+  func exportedRecordsCanBeImportedAgain(format: String) throws {
     let place = try Workplace()
     try place.makeMusic()
     #expect(try place.run("export", "Track", "--to", "tracks.\(format)").code == 0)
@@ -43,7 +43,7 @@ import Testing
     #expect(try place.run("query", "Artist", "id >= 100", "--count").out == "0\n")
   }
 
-  @Test func badRecordsAreCollectedAsTheyStood() throws {
+  @Test func rejectedRecordsAreCollectedVerbatim() throws {
     let place = try Workplace()
     try place.makeMusic()
     try place.write(
@@ -65,7 +65,7 @@ import Testing
     #expect(try place.run("query", "Artist", "id >= 100", "--fields", "id").out == "100\n104\n")
   }
 
-  @Test func namesAreMappedOrPassedOverOnlyWhenTold() throws {
+  @Test func namesAreMappedOrSkippedOnlyWhenRequested() throws {
     let place = try Workplace()
     try place.makeMusic()
     try place.write(
@@ -89,7 +89,7 @@ import Testing
     #expect(try place.run("get", "Artist", "100").out == "100\tA\t1960\n")
   }
 
-  @Test func anUpsertTellsInsertedFromUpdated() throws {
+  @Test func anUpsertDistinguishesInsertedFromUpdatedRecords() throws {
     let place = try Workplace()
     try place.makeMusic()
     let outcome = try place.run(
@@ -110,7 +110,7 @@ import Testing
   }
 
   @Test(.timeLimit(.minutes(30)))
-  func controlCStopsAtABatchAndSaysWhatIsWritten() throws {
+  func controlCStopsAfterABatchAndReportsWhatIsWritten() throws {
     let place = try Workplace()
     try place.makeMusic()
     let process = try place.process(["import", "-", "--model", "Artist", "--batch", "1000"])
@@ -177,7 +177,7 @@ import Testing
     #expect(!said.contains("stay written"))
   }
 
-  @Test func anExportToAReaderThatGoesAwayEndsQuietly() throws {
+  @Test func anExportToAClosedPipeEndsQuietly() throws {
     let place = try Workplace()
     try place.makeMusic()
     let process = try place.process(["export", "Track"])

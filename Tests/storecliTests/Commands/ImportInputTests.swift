@@ -30,12 +30,12 @@ import Testing
   }
 
   @Test(.timeLimit(.minutes(30)))
-  func nobodyIsLockedOutWhileAPipeIsSlow() throws {
+  func aSlowPipeDoesNotBlockOtherWriters() throws {
     try expectNoLockWhileWaiting(["import", "-", "--model", "Artist"])
   }
 
   @Test(.timeLimit(.minutes(30)))
-  func nobodyIsLockedOutBetweenBatches() throws {
+  func otherWritersCanWriteBetweenBatches() throws {
     try expectNoLockWhileWaiting(["import", "-", "--model", "Artist", "--batch", "3000"])
   }
 
@@ -72,7 +72,7 @@ import Testing
     ("d.json", " [{\"id\":100,\"name\":\"A\",\"founded\":1960}]"),
     ("e.tsv", "founded\tname\tid\n1960\tA\t100\n"),
   ])
-  func theFormIsToldByContent(name: String, text: String) throws {
+  func theFormatIsDetectedFromTheContent(name: String, text: String) throws {
     let place = try Workplace()
     try place.makeMusic()
     try place.write(text, to: name)
@@ -142,7 +142,7 @@ import Testing
   }
 
   @Test(arguments: ["", "  \n", "{", "{\n", "[", "\"id\": 1}\n"])
-  func whatIsCalledJSONIsNoEmptyCSV(text: String) throws {
+  func aFileNamedJSONIsNotReadAsAnEmptyCSV(text: String) throws {
     let place = try Workplace()
     try place.makeMusic()
     try place.write(text, to: "in.json")
@@ -177,7 +177,7 @@ import Testing
     #expect(try place.runProcess(words, input: record, launching: piped).code == 0)
   }
 
-  @Test func damageInTheStoreIsNoRejectedInput() throws {
+  @Test func damageInTheStoreIsNotReportedAsRejectedInput() throws {
     let place = try Workplace()
     try place.makeMusic()
     try RawDatabase(place.path("music.store")).execute(

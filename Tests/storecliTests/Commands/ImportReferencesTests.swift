@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-/// Records that refer to others, wherever those stand, and fields that the database computes.
+/// Records that refer to others, before or after them, and fields that the database computes.
 @Suite(.tags(.process)) struct ImportReferencesTests {
   private func place(_ schema: String) throws -> Workplace {
     let place = try Workplace()
@@ -53,7 +53,7 @@ import Testing
   }
 
   /// 5 and 6 refer to each other, and 7 to 8, which refers to nothing.
-  @Test func whatReferredToARejectedRecordIsRejectedToo() throws {
+  @Test func recordsThatReferToARejectedRecordAreRejectedToo() throws {
     let place = try employees()
     let outcome = try place.run(
       "import", "-", "--model", "Employee", "--on-error", "collect", "--rejects", "bad.csv",
@@ -64,7 +64,8 @@ import Testing
     #expect(rejects == ["7,8", "8,80", "id,boss"])
   }
 
-  /// First the records that refer to nothing are rejected, then those that refer to them. Records 2
+  /// First the records that refer to nothing are rejected, then the records that refer to them.
+  /// Records 2
   /// and 3 refer to each other and to records that are there.
   @Test func chainsOfReferencesAreRejectedInTheirOrderWithTheirReasons() throws {
     let place = try place(
@@ -113,8 +114,8 @@ import Testing
         == "id,a,b,t\n7,6,4,y\n5,99,,\n8,9,,y\n6,5,,\n4,5,5,\n9,8,,\n")
   }
 
-  /// What was there before the import stays, so records may go on referring to it.
-  @Test func aRefusedUpdateDoesNotTakeWhatRefersToItsRecord() throws {
+  /// Records from before the import stay, so other records may still refer to them.
+  @Test func aRefusedUpdateDoesNotRejectRecordsThatReferToIt() throws {
     let place = try employees()
     try RawDatabase(place.path("t.db")).execute("INSERT INTO Employee VALUES (5, NULL)")
     let outcome = try place.run(
@@ -204,7 +205,7 @@ import Testing
     #expect(ignored.code == 0)
   }
 
-  @Test func aMissingKeyAndAHeldRecordAreNamed() throws {
+  @Test func aMissingKeyAndAReferencedRecordAreNamed() throws {
     let place = try place(
       """
       CREATE TABLE Tag(code TEXT PRIMARY KEY, note TEXT);
@@ -234,7 +235,7 @@ import Testing
             """))
   }
 
-  @Test func aUniqueRuleSaysThatItCannotKeepWhatBreaksIt() throws {
+  @Test func aUniqueRuleReportsThatItCannotKeepExistingViolations() throws {
     let place = try place(
       "CREATE TABLE Tag(id INTEGER PRIMARY KEY, note TEXT); INSERT INTO Tag VALUES (1,'x'),(2,'x')")
     let outcome = try place.run("rules", "add", "Tag", "--unique", "note", "--keep-violations")

@@ -2,7 +2,7 @@ import Foundation
 import Testing
 
 @Suite(.tags(.process)) struct JournalCommandTests {
-  @Test func itIsTurnedOnAndOff() throws {
+  @Test func theJournalIsTurnedOnAndOff() throws {
     let place = try Workplace()
     try place.makeMusic()
     #expect(try place.run("journal", "status").err.contains("the journal is off"))
@@ -99,7 +99,7 @@ import Testing
     #expect(try place.run("consumers", "list", "-q").out == "")
   }
 
-  @Test func turningOffAndTrimmingLeaveADatabaseThatIsNoStore() throws {
+  @Test func turningOffAndTrimmingLeaveAForeignDatabaseUnchanged() throws {
     let place = try Workplace()
     do {
       try RawDatabase(place.path("plain.db")).execute("CREATE TABLE T (id INTEGER PRIMARY KEY)")
@@ -113,7 +113,7 @@ import Testing
     }
   }
 
-  @Test func modelsThatItCannotHoldAreNamed() throws {
+  @Test func modelsThatTheJournalCannotRecordAreNamed() throws {
     let place = try Workplace()
     try RawDatabase(place.path("t.db")).execute(
       "CREATE TABLE new (id INTEGER PRIMARY KEY); CREATE TABLE T (id INTEGER PRIMARY KEY)")
@@ -129,7 +129,7 @@ import Testing
     #expect(try place.run("journal", "status", "-q").out == "T\tfull\n")
   }
 
-  @Test func aJournalOfANewerLibraryHindersNoReader() throws {
+  @Test func aJournalOfANewerLibraryDoesNotBlockReaders() throws {
     let place = try Workplace()
     try place.makeMusic()
     try place.run("journal", "on", "Track")
@@ -145,7 +145,7 @@ import Testing
   }
 
   /// A dry run says and exits as the real one does, and leaves everything as it is.
-  @Test func turningItOnAndOffIsTriedFirst() throws {
+  @Test func turningTheJournalOnAndOffHasADryRun() throws {
     let place = try Workplace()
     let raw = try RawDatabase(place.path("t.db"))
     try raw.execute(

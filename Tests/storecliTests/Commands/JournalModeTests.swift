@@ -36,7 +36,7 @@ import Testing
     #expect(refused.code == 64, "\(refused)")
   }
 
-  @Test func noOtherCommandChangesIt() throws {
+  @Test func onlyAdoptChangesTheJournalMode() throws {
     let place = try Workplace()
     try plain(in: place)
     try #require(try place.run("adopt", "--keep-journal-mode").code == 0)

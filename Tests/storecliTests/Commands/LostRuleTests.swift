@@ -1,6 +1,7 @@
 import Testing
 
-/// A rule whose triggers another program lost or edited is no rule, and everybody is told.
+/// A rule whose triggers another program dropped or edited is not enforced, and every command
+/// reports it.
 @Suite(.tags(.process)) struct LostRuleTests {
   private func place() throws -> (place: Workplace, raw: RawDatabase) {
     let place = try Workplace()
@@ -13,7 +14,7 @@ import Testing
     DROP TRIGGER "_ms_rule_Track.check_insert"; DROP TRIGGER "_ms_rule_Track.check_update";
     """
 
-  @Test func aLostTriggerIsFoundAndPutBack() throws {
+  @Test func aLostTriggerIsFoundAndRestored() throws {
     let (place, raw) = try place()
     #expect(try place.run("doctor", "-q").code == 0)
     try raw.execute(Self.lost)
@@ -102,7 +103,7 @@ import Testing
     #expect(try place.run("update", "T", "7", "n=3").code == 4)
   }
 
-  @Test func aRuleIsNotPutBackOnATableThatChanged() throws {
+  @Test func aRuleIsNotRestoredOnAChangedTable() throws {
     let (place, raw) = try place()
     try raw.execute(Self.lost + "ALTER TABLE Track RENAME COLUMN seconds TO length")
     let refused = try place.run("rules", "rebuild")

@@ -9,7 +9,7 @@ import Testing
       "UPDATE _ms_models SET definition = json_set(definition, '$.later', 1) WHERE name = 'Album'")
   }
 
-  @Test func otherModelsCanBeRead() throws {
+  @Test func modelsBesideANewerEntryCanBeRead() throws {
     let place = try Workplace()
     try place.makeMusic()
     try place.run("journal", "on")
@@ -24,7 +24,7 @@ import Testing
     #expect(try readings.map { try place.run($0) } == before)
   }
 
-  @Test func thatModelIsRefused() throws {
+  @Test func theModelOfANewerEntryIsRefused() throws {
     let place = try Workplace()
     try music(in: place)
     for words in [["query", "Album"], ["get", "Album", "1"], ["models", "Album"]] {
@@ -36,7 +36,7 @@ import Testing
   }
 
   /// What the newer program says of the model may be about records of others, too.
-  @Test func nothingIsWritten() throws {
+  @Test func nothingIsWrittenBesideANewerEntry() throws {
     let place = try Workplace()
     try music(in: place)
     for words in [["update", "Artist", "1", "name=x"], ["undo"], ["journal", "off"]] {
@@ -73,7 +73,7 @@ import Testing
     #expect(outcome.code == 1 && outcome.err.isEmpty, "\(outcome)")
   }
 
-  @Test func aNewerBindingOrRuleHindersNoReader() throws {
+  @Test func aNewerBindingOrRuleDoesNotBlockReaders() throws {
     let place = try Workplace()
     try place.makeMusic()
     try RawDatabase(place.path("music.store")).execute(

@@ -16,7 +16,7 @@ import Testing
             """, err: ""))
   }
 
-  @Test func modelsDescribesOne() throws {
+  @Test func modelsDescribesOneModel() throws {
     let place = try Workplace()
     try place.makeMusic()
     #expect(
@@ -101,7 +101,7 @@ import Testing
     #expect(try place.run("query", "Artist", "--count").out == "40\n")
   }
 
-  @Test func validateAndDoctorFindWhatWasWrittenBehindTheRules() throws {
+  @Test func validateAndDoctorFindRecordsThatBypassedTheRules() throws {
     let place = try Workplace()
     try place.makeMusic()
     #expect(try place.run("validate", "-q") == Outcome(code: 0, out: "", err: ""))
@@ -134,7 +134,7 @@ import Testing
         + "\"formula\":\"Album.artistName = Artist.name through Album.artistID\"}\n")
   }
 
-  @Test func helpTopicsAnswer() throws {
+  @Test func everyHelpTopicHasText() throws {
     let place = try Workplace()
     #expect(
       try place.run("help", "exit-codes")
@@ -165,7 +165,7 @@ import Testing
   }
 
   @Test(arguments: ["bindings", "rules", "consumers"])
-  func aNounAloneListsWhatThereIs(noun: String) throws {
+  func aNounWithoutAVerbListsItsObjects(noun: String) throws {
     let place = try Workplace()
     try place.makeMusic()
     #expect(try place.run(noun) == place.run(noun, "list"))
@@ -186,7 +186,7 @@ import Testing
     #expect(refused.code == 64 && refused.err.contains("or more"), "\(refused)")
   }
 
-  @Test func aShellsCompletionIsOneThatItTakes() throws {
+  @Test func everyShellAcceptsItsCompletionScript() throws {
     let place = try Workplace()
     let script = try place.run("completions", "bash")
     #expect(script.code == 0)

@@ -23,7 +23,7 @@ import Testing
     #expect(try String(contentsOf: file, encoding: .utf8) == text)
   }
 
-  @Test func theGuideAndTheReferenceAreWhatTheProgramPrints() throws {
+  @Test func theGuideAndTheReferenceMatchTheProgramsOutput() throws {
     let page = try String(
       contentsOf: Self.root.appendingPathComponent(Self.manual), encoding: .utf8)
     let start = try #require(page.range(of: "## Reference\n"))
@@ -48,7 +48,7 @@ import Testing
     }
   }
 
-  /// The help of every command without the common options, which stand first, and the topics.
+  /// The help of every command without the common options, which come first, and the topics.
   private func reference() throws -> String {
     let place = try Workplace()
     var text = """
@@ -83,7 +83,7 @@ import Testing
     return text
   }
 
-  @Test func theDemonstrationPrintsTheSameStory() throws {
+  @Test func theDemonstrationPrintsTheRecordedText() throws {
     let place = try Workplace()
     try expectRecorded(
       try place.runProcess("demo", "--keep", ".").out, as: "Tests/storecliTests/Recorded/demo.txt")

@@ -52,7 +52,7 @@ import Testing
     #expect(try place.run("get", "A", "1", "--fields", "at").out == "2024-01-02\n")
   }
 
-  @Test func whatNeedsAColumnThatIsGoneIsListedWithTheCommand() throws {
+  @Test func objectsThatNeedAMissingColumnAreListedWithTheCommandThatDropsThem() throws {
     let (place, raw) = try adopted()
     try #require(
       try place.run("bindings", "add", "derive", "A.shout", "--as", "upper(name)", "--yes").code
@@ -173,7 +173,7 @@ import Testing
       try place.run("leave") == Outcome(code: 0, out: "", err: "no model was adopted\n"))
   }
 
-  @Test func lossesTakeForce() throws {
+  @Test func droppingObjectsRequiresForce() throws {
     let (place, raw) = try place(
       "CREATE TABLE A (id INTEGER PRIMARY KEY, n); INSERT INTO A VALUES (1, 1)")
     try #require(try place.run("journal", "on").code == 0)
@@ -196,7 +196,7 @@ import Testing
     .enabled("needs shared/data/chinook.sqlite beside the project") {
       FileManager.default.fileExists(atPath: chinook.path())
     })
-  func chinookIsAsItWas() throws {
+  func refreshingChinookChangesNothing() throws {
     let place = try Workplace()
     try FileManager.default.copyItem(at: Self.chinook, to: place.url("c.db"))
     try FileManager.default.setAttributes(

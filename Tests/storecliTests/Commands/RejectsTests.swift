@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-/// What an import leaves out can be corrected and imported again.
+/// Records that an import rejects can be corrected and imported again.
 @Suite(.tags(.process)) struct RejectsTests {
   private let csv = ["import", "in.csv", "--model", "Artist", "--on-error", "collect"]
 
@@ -25,7 +25,7 @@ import Testing
     #expect(try place.contents(of: "in.rejects.csv") == "id,name,founded\n101,B,soon\n103,D,soon\n")
   }
 
-  @Test func rejectsStandAsTheyStood() throws {
+  @Test func rejectsAreWrittenVerbatim() throws {
     let place = try Workplace()
     try place.makeMusic()
     try place.write("id;\"name\";founded\n100;A;soon  \n", to: "in.csv")
@@ -33,7 +33,7 @@ import Testing
     #expect(try place.contents(of: "in.rejects.csv") == "id;\"name\";founded\n100;A;soon  \n")
   }
 
-  @Test func aDryRunLeavesTheFileOfRejectsAlone() throws {
+  @Test func aDryRunLeavesTheRejectsFileUnchanged() throws {
     let place = try Workplace()
     try place.makeMusic()
     try place.write("id,name,founded\n100,A,soon\n", to: "in.csv")
@@ -44,7 +44,7 @@ import Testing
     #expect(try place.contents(of: "in.rejects.csv") == "mine")
   }
 
-  @Test func unknownAndDoubledNamesInJSONAreRejects() throws {
+  @Test func unknownAndDuplicateNamesInJSONAreRejects() throws {
     let place = try Workplace()
     try place.makeMusic()
     try place.write(

@@ -10,7 +10,7 @@ import Testing
     var name: String
     var schema: String
     var content: String
-    /// CSV and TSV refuse values that they cannot tell apart, such as a number from a text in a
+    /// CSV and TSV refuse values that they cannot distinguish, such as a number and a text in a
     /// column without a type.
     var formats = ["csv", "tsv", "json", "ndjson"]
 
@@ -180,7 +180,7 @@ import Testing
     ),
     ("n BIT", "x'b6bb9e'", "cannot distinguish the blob in n from text"),
   ])
-  func whatAnEmptyCopyWouldReadAsAnotherValueIsRefusedAsCSV(
+  func valuesThatAnEmptyCopyWouldReadDifferentlyAreRefusedAsCSV(
     column: String, value: String, problem: String
   ) throws {
     let place = try Workplace()
@@ -252,7 +252,7 @@ import Testing
   }
 
   @Test(arguments: worlds)
-  func anEmptyCopyOfATableTakesWhatWasExported(world: World) throws {
+  func anExportCanBeImportedIntoAnEmptyCopyOfItsTable(world: World) throws {
     let place = try Workplace()
     try RawDatabase(place.path("full.db")).execute(world.schema + world.content)
     try #require(try place.run("adopt", "-d", "full.db").code == 0)
@@ -265,7 +265,7 @@ import Testing
   }
 
   @Test(arguments: ["csv", "tsv", "json", "ndjson"])
-  func declaredModelsTakeWhatWasExported(format: String) throws {
+  func anExportCanBeImportedIntoDeclaredModels(format: String) throws {
     let place = try Workplace()
     try place.makeMusic()
     try FileManager.default.copyItem(
@@ -276,7 +276,7 @@ import Testing
     try expectRoundTrip(from: "music.store", to: "empty.store", in: place, format: format)
   }
 
-  @Test func anAdoptedListTakesWhatWasExported() throws {
+  @Test func anExportCanBeImportedIntoAnAdoptedList() throws {
     let place = try Workplace()
     let schema = """
       CREATE TABLE Playlist(Id INTEGER PRIMARY KEY, Name TEXT);
@@ -305,7 +305,7 @@ import Testing
   }
 
   @Test(.enabled(if: ChinookTests.isThere, "needs shared/data/chinook.sqlite beside the project"))
-  func chinookTakesWhatWasExported() throws {
+  func anExportOfChinookCanBeImportedAgain() throws {
     let place = try Workplace()
     try FileManager.default.copyItem(
       atPath: ChinookTests.sample.path, toPath: place.path("full.db"))

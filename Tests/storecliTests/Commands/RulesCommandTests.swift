@@ -7,7 +7,7 @@ import Testing
     return place
   }
 
-  @Test func offendersAreShownBeforeARuleIsAdded() throws {
+  @Test func existingViolationsAreShownBeforeARuleIsAdded() throws {
     let place = try place()
     try place.run("update", "Track", "1", "seconds=10")
     try place.run("update", "Track", "2", "seconds=11")
@@ -71,7 +71,7 @@ import Testing
         """)
   }
 
-  @Test func oneDemandOfTheModelsFieldsIsMade() throws {
+  @Test func incompleteOrContradictoryRuleOptionsAreRefused() throws {
     let place = try place()
     for words in [
       [], ["--required", "title", "--check", "1"], ["--required", "title", "--per", "id"],
@@ -87,7 +87,7 @@ import Testing
     ["--length", "title=5..2"], ["--bytes", "title=5..2"], ["--range", "seconds=5..2"],
     ["--range", "seconds=0.5..0.2"],
   ])
-  func aRangeBeginsWithItsLowerBound(words: [String]) throws {
+  func aRangeStartsWithItsLowerBound(words: [String]) throws {
     let place = try place()
     let outcome = try place.run(["rules", "add", "Track"] + words)
     #expect(outcome.code == 64)
@@ -126,7 +126,7 @@ import Testing
         """)
   }
 
-  @Test func everyThingWrongWithARecordIsTold() throws {
+  @Test func theErrorListsEveryRuleThatTheRecordBreaks() throws {
     let place = try place()
     let refused = try place.run("insert", "Track", "id=1", "title=", "seconds=0", "albumID=999")
     #expect(
@@ -148,7 +148,7 @@ import Testing
         "line 2: title must have 1 to 120 characters; seconds must be 1 to 7200"))
   }
 
-  @Test func anErrorForAProgramHasItAll() throws {
+  @Test func aJSONErrorHasEveryDetail() throws {
     let place = try place()
     let refused = try place.run("update", "Track", "1", "seconds=0", "--json")
     #expect(

@@ -77,7 +77,7 @@ import Testing
     #expect(!outcome.out.contains("search"))
   }
 
-  @Test func commandsOverAllModelsGoOnPastOneThatCannotBeRead() throws {
+  @Test func commandsOverAllModelsContinueAfterAnUnreadableOne() throws {
     let place = try Workplace()
     try cards(in: place)
     try #require(try place.run("adopt").code == 0)
@@ -197,7 +197,7 @@ import Testing
     #expect(try place.run("insert", "pref", "val=x").code == 0)
   }
 
-  @Test func anOwnStatementIsToldWhatItsTableNeeds() throws {
+  @Test func theErrorOfAStatementNamesWhatItsTableNeeds() throws {
     let place = try Workplace()
     try cards(in: place)
     let outcome = try place.run("query", "--sql", "SELECT * FROM tag")

@@ -7,7 +7,7 @@ import Testing
     try outcome.out.split(separator: "\n").map { try lineOf($0) }.filter { $0["op"] != "gap" }
   }
 
-  @Test func changesOfEveryProgramAreTold() throws {
+  @Test func changesOfEveryProgramAreReported() throws {
     let place = try Workplace()
     try place.makeMusic()
     #expect(try place.run("journal", "on").code == 0)
@@ -23,7 +23,7 @@ import Testing
     #expect(told.map { $0["origin"] } == ["cli", "foreign"])
   }
 
-  @Test func withoutAJournalTheResultIsFollowed() throws {
+  @Test func withoutAJournalWatchFollowsTheResult() throws {
     let place = try Workplace()
     try place.makeMusic()
     let watch = try WatchProcess(
@@ -38,7 +38,7 @@ import Testing
     #expect(try lines(outcome).map { $0["op"] } == ["delete"])
   }
 
-  @Test func thePastIsReadFirst() throws {
+  @Test func earlierChangesAreReadFirst() throws {
     let place = try Workplace()
     try place.makeMusic()
     try place.run("journal", "on", "Track")
@@ -53,7 +53,7 @@ import Testing
     #expect(try lines(rest).map { $0["position"] } == [positions[2]])
   }
 
-  @Test func aConsumerGoesOnWhereItEnded() throws {
+  @Test func aConsumerContinuesWhereItStopped() throws {
     let place = try Workplace()
     try place.makeMusic()
     try place.run("journal", "on", "Track")
@@ -71,7 +71,7 @@ import Testing
       try place.run("consumers", "list", "-q", "--fields", "consumer,lag").out == "tests\t0\n")
   }
 
-  @Test func whatIsThereCanComeFirst() throws {
+  @Test func existingRecordsCanComeFirst() throws {
     let place = try Workplace()
     try place.makeMusic()
     try place.run("journal", "on", "Artist")
@@ -85,14 +85,14 @@ import Testing
     }
   }
 
-  @Test func theTimeEndsIt() throws {
+  @Test func watchEndsAtItsTimeout() throws {
     let place = try Workplace()
     try place.makeMusic()
     #expect(try place.runProcess("watch", "Track", "--timeout", "0s").code == 0)
     #expect(try place.runProcess("watch", "Track", "--timeout", "0s", "--count", "1").code == 1)
   }
 
-  @Test func controlCEndsItWithItsOwnCode() throws {
+  @Test func controlCEndsWatchWithItsExitCode() throws {
     let place = try Workplace()
     try place.makeMusic()
     let watch = try WatchProcess(place, ["Track"])
@@ -100,7 +100,7 @@ import Testing
     #expect(try watch.finish().code == 130)
   }
 
-  @Test func thePastNeedsAJournal() throws {
+  @Test func readingEarlierChangesNeedsAJournal() throws {
     let place = try Workplace()
     try place.makeMusic()
     let refused = try place.runProcess("watch", "Track", "--since", "10m")
@@ -110,7 +110,7 @@ import Testing
     #expect(try place.runProcess("watch", "Trac").code == 3)
   }
 
-  @Test func aConsumerIsToldTransactionsAsAWhole() throws {
+  @Test func aConsumerReceivesWholeTransactions() throws {
     let place = try Workplace()
     try place.makeMusic()
     try place.run("journal", "on", "Track")
@@ -125,7 +125,7 @@ import Testing
     #expect(counts == [5, 1])
   }
 
-  @Test func nobodyKnowsWhenAForeignChangeOfThePastWas() throws {
+  @Test func earlierForeignChangesHaveNoTime() throws {
     let place = try Workplace()
     try place.makeMusic()
     try place.run("journal", "on", "Track")
@@ -136,7 +136,7 @@ import Testing
     #expect(past.out.contains("\n--:--:--.--- ~ Track 2"), "\(past)")
   }
 
-  @Test func aJournalThatSomebodyEmptiedIsAGap() throws {
+  @Test func anEmptiedJournalIsReportedAsAGap() throws {
     let place = try Workplace()
     try place.makeMusic()
     try place.run("journal", "on")
@@ -149,8 +149,9 @@ import Testing
     #expect(outcome.err.contains("gap: another program emptied the journal"), "\(outcome)")
   }
 
-  /// Its positions are used again, and those that the reader had passed are told, too.
-  @Test func aJournalThatSomebodyEmptiedIsAGapAlsoWhenItHasGrownSince() throws {
+  /// Its positions are used again, and changes at positions that the reader has passed are reported
+  /// too.
+  @Test func anEmptiedJournalIsReportedAsAGapEvenAfterItHasGrownAgain() throws {
     let place = try Workplace()
     try place.makeMusic()
     try place.run("journal", "on")
@@ -166,8 +167,8 @@ import Testing
     #expect(outcome.err.contains("gap: another program emptied the journal"), "\(outcome)")
   }
 
-  /// Positions are used again, so those of the past end earlier.
-  @Test func whatIsEnteredAfterSomebodyEmptiedTheJournalIsHeardOfNow() throws {
+  /// Positions are used again, so the former ones end earlier.
+  @Test func changesRecordedAfterTheJournalWasEmptiedAreReportedAtOnce() throws {
     for words in [[], ["--consumer", "tests"]] {
       let place = try Workplace()
       try place.makeMusic()
@@ -187,7 +188,7 @@ import Testing
     }
   }
 
-  @Test func aConsumerBeyondAJournalThatSomebodyEmptiedGoesOnStepByStep() throws {
+  @Test func aConsumerBeyondTheEndOfAnEmptiedJournalContinuesStepByStep() throws {
     let place = try Workplace()
     try place.makeMusic()
     try place.run("journal", "on")
@@ -205,7 +206,7 @@ import Testing
     #expect(told == ["2", "3"])
   }
 
-  @Test func gapsOfOtherModelsAreNotTold() throws {
+  @Test func gapsOfOtherModelsAreNotReported() throws {
     let place = try Workplace()
     try place.makeMusic()
     try place.run("journal", "on")
@@ -219,7 +220,7 @@ import Testing
 
   /// A record of many fields takes several rows of the journal, which may lie on both sides of the
   /// end of what is read at once.
-  @Test func whatLiesAcrossTheEndOfAPageIsToldOnce() throws {
+  @Test func aRecordSplitAcrossTwoPagesIsReportedOnce() throws {
     let place = try Workplace()
     let raw = try RawDatabase(place.path("wide.db"))
     let fields = (1...15).map { "f\($0)" }.joined(separator: ", ")
@@ -262,7 +263,7 @@ import Testing
     }
   }
 
-  @Test func aGapHasAPlaceAndASide() throws {
+  @Test func aGapHasAPositionAndASide() throws {
     let place = try Workplace()
     try place.makeMusic()
     let raw = try RawDatabase(place.path("music.store"))
@@ -284,7 +285,7 @@ import Testing
     }
   }
 
-  @Test func anInfiniteNumberHindersNobody() throws {
+  @Test func anInfiniteNumberDoesNotStopReaders() throws {
     let place = try Workplace()
     let raw = try RawDatabase(place.path("r.db"))
     try raw.execute("CREATE TABLE R (id INTEGER PRIMARY KEY, x REAL)")

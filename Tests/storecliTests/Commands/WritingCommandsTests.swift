@@ -58,7 +58,7 @@ import Testing
     #expect(try place.run("query", "Track", "--count").out == "1201\n")
   }
 
-  @Test func manyRecordsAreNotChangedWithoutAYes() throws {
+  @Test func manyRecordsAreNotChangedWithoutConfirmation() throws {
     let place = try Workplace()
     try place.makeMusic()
     let asked = try place.run("delete", "Track", "--where", "albumID = 7")
@@ -96,7 +96,7 @@ import Testing
       "a bound field goes back to what it follows")
   }
 
-  @Test func nothingToChangeIsSaid() throws {
+  @Test func aCommandWithNothingToChangeSaysSo() throws {
     let place = try Workplace()
     try place.makeMusic()
     #expect(
@@ -104,7 +104,7 @@ import Testing
         == Outcome(code: 0, out: "", err: "no change: the values were already the same\n"))
   }
 
-  @Test func anInsertThatMeetsItsKeyUpdatesWhenToldTo() throws {
+  @Test func anInsertOfAnExistingKeyUpdatesWhenRequested() throws {
     let place = try Workplace()
     try place.makeMusic()
     #expect(try place.run("insert", "Artist", "id=1", "name=X", "founded=1960").code == 4)
@@ -113,7 +113,7 @@ import Testing
         .hasPrefix("~ Artist 1  name: \"Nina & the Tides\" -> \"X\""))
   }
 
-  @Test func rulesInSwiftHoldTheProgramBack() throws {
+  @Test func rulesInSwiftStopTheCommandLine() throws {
     let place = try Workplace()
     try place.makeMusic()
     #expect(
@@ -126,7 +126,7 @@ import Testing
             + "hint: write through that program, or add --skip-code-validators\n"))
   }
 
-  @Test func anUnreadableValueIsAFailureOfTheFileAndCanBeSetAnew() throws {
+  @Test func anUnreadableValueIsAFailureOfTheFileAndCanBeReplaced() throws {
     let place = try Workplace()
     try place.makeMusic()
     let raw = try RawDatabase(place.path("music.store"))

@@ -46,7 +46,7 @@ import Testing
     #expect(try Self.read(Array(text.utf8), inPiecesOf: 4) == text)
   }
 
-  @Test func whatIsNotReadIsNamed() {
+  @Test func theErrorNamesAnUnsupportedEncoding() {
     func error(_ bytes: [UInt8]) -> InputError? {
       #expect(throws: InputError.self) { try Self.read(bytes, inPiecesOf: 100) }
     }

@@ -3,7 +3,7 @@ import Testing
 
 @testable import StoreCommand
 
-/// How often the records that wait are written until those are found that cannot be.
+/// How many rounds of writes the waiting records need until the invalid ones are found.
 @Suite(.tags(.unit)) struct WaitingRecordsTests {
   private let place: Workplace
   private let store: Store
@@ -48,13 +48,13 @@ import Testing
     ["id": .integer(id), "p": parent.map { .integer($0) } ?? .null]
   }
 
-  @Test func aChainThatBeginsWithNoRecordIsRefusedInOneRound() throws {
+  @Test func aChainThatStartsAtAMissingRecordIsRefusedInOneRound() throws {
     let chain = (2...101).map { record($0, $0 - 1) }
     #expect(try rounds(chain) == [Array(1...100)])
     #expect(try rounds(chain.reversed()) == [Array((1...100).reversed())])
   }
 
-  @Test func whatDoesNotReferToRefusedRecordsIsWrittenInTheNextRound() throws {
+  @Test func recordsThatDoNotReferToRefusedOnesAreWrittenInTheNextRound() throws {
     let records: [(Int64, Int64?)] = [
       (2, 1), (3, 2), (10, nil), (11, 10), (4, 3), (20, 20), (12, 11), (5, 2),
     ]

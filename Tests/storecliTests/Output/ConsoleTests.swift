@@ -31,7 +31,9 @@ import Testing
     (Console.Loudness.quiet, "error\n"), (.usual, "hint\nerror\n"),
     (.verbose, "hint\nsql\nerror\n"),
   ])
-  func loudnessDecidesWhatIsSaid(loudness: Console.Loudness, expected: String) throws {
+  func theVerbosityDecidesWhichMessagesArePrinted(loudness: Console.Loudness, expected: String)
+    throws
+  {
     let (console, data, talk) = console(loudness: loudness)
     try console.writeLine("row")
     try console.say("hint")
@@ -40,7 +42,7 @@ import Testing
     #expect([data.text, talk.text] == ["row\n", expected])
   }
 
-  @Test func talkComesAfterTheDataBeforeItOnATerminalOnly() throws {
+  @Test func messagesWaitForEarlierDataOnATerminalOnly() throws {
     var shown: [String] = []
     for isInteractive in [true, false] {
       let (console, data, _) = console(loudness: .usual, isInteractive: isInteractive)
@@ -65,7 +67,7 @@ import Testing
     #expect(collected.drainCount == (bytes.count + 6) / 7)
   }
 
-  @Test func aFullBufferIsHandedOnUnasked() throws {
+  @Test func aFullBufferIsFlushedAutomatically() throws {
     let collected = Collected()
     let line = String(repeating: "x", count: 1023) + "\n"
     for _ in 0..<63 { try collected.sink.append(line) }
@@ -127,7 +129,7 @@ import Testing
     }
   }
 
-  @Test func anErrorIsSaidAfterDataThatCannotBeWritten() throws {
+  @Test func anErrorIsPrintedAfterDataThatCannotBeWritten() throws {
     let talk = Collected()
     let terminal = Terminal(
       isInteractive: false, width: nil, palette: Palette(isColoured: false))

@@ -45,7 +45,7 @@ import Testing
   }
 
   @Test(arguments: OutputFormat.allCases)
-  func nothingSteersATerminal(format: OutputFormat) throws {
+  func noStoredTextControlsATerminal(format: OutputFormat) throws {
     for width in [20, 400] {
       var options = OutputFormat.Options()
       options.controls = .shown
@@ -56,7 +56,7 @@ import Testing
       let text = try Self.written(
         format, [.text(Self.hostile)], name: Self.hostile, options: options, terminal: terminal)
       #expect(Self.steering(in: text) == [], "\(format) \(width)")
-      // A line that begins anew overwrites what was before it.
+      // A carriage return lets a line overwrite the text before it.
       let bare = text.replacing("\r\n", with: "\n")
       #expect(!bare.unicodeScalars.contains("\r"), "\(format) \(width)")
     }
@@ -95,7 +95,7 @@ import Testing
     return (console, written)
   }
 
-  @Test func nothingThatIsSaidSteersATerminal() throws {
+  @Test func noMessageControlsATerminal() throws {
     let (console, written) = Self.terminals()
     try console.say(Self.hostile)
     try console.ask(Self.hostile)
@@ -116,7 +116,7 @@ import Testing
   @Test(arguments: [
     Origin.binding(hostile), .trigger(hostile), .user,
   ])
-  func noChangeSteersATerminal(origin: Origin) throws {
+  func noReportedChangeControlsATerminal(origin: Origin) throws {
     let date = FieldSchema(name: "at\(Self.bidi)", type: .date)
     let schema = ModelSchema(
       name: Self.hostile, fields: [FieldSchema(name: "id", type: .text), date], key: ["id"])
@@ -138,7 +138,7 @@ import Testing
   }
 
   /// Names and values of a database that another program made, shown by every command that reads.
-  @Test func noCommandLetsADatabaseSteerATerminal() throws {
+  @Test func noCommandLetsADatabaseControlATerminal() throws {
     let place = try Workplace()
     let table = "T\u{202E}\u{1B}[31m\u{9B}2J\rx"
     let column = "c\u{202E}\u{1B}]0;\u{7}\rx"
@@ -249,7 +249,7 @@ import Testing
     let before = try place.run("hash")
     try #require(
       try place.run("delete", "Cell", "--where", "id > 0", "--yes", "-q").code == 0)
-    // Without the option the name of the second column is no field's.
+    // Without the option the name of the second column is not the name of a field.
     #expect(try place.run("import", file, "--model", "Cell").code != 0)
     let imported = try place.run("import", file, "--model", "Cell", "--unescape-formulas")
     #expect(imported.code == 0, "\(imported)")

@@ -54,7 +54,7 @@ import Testing
     #expect(Terminal.width(environment: environment, reported: reported) == expected)
   }
 
-  @Test func everyMeaningHasItsLook() {
+  @Test func everyStyleHasItsColours() {
     let coloured = Palette(isColoured: true)
     #expect(
       Palette.Meaning.allCases.map { coloured.dressed("x", as: $0) }

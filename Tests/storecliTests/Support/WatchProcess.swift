@@ -2,8 +2,8 @@ import Dispatch
 import Foundation
 import Testing
 
-/// A run of `watch` that goes on while the test writes. It is ended by force when it takes too
-/// long, so no test waits for ever.
+/// A run of `watch` that continues while the test writes. It is killed when it takes too long, so
+/// no test waits forever.
 final class WatchProcess {
   private let process: Process
   private let out = Pipe()
@@ -73,9 +73,9 @@ final class WatchProcess {
     throw try ended()
   }
 
-  /// That the program ended before it said what was waited for.
+  /// The program ended before it printed the expected line.
   struct Ended: Error, CustomStringConvertible {
-    /// How it ended, and what it said on standard error.
+    /// How it ended, and what it wrote to standard error.
     let description: String
   }
 

@@ -13,7 +13,7 @@ struct Outcome: Equatable {
 /// A directory in which the command line runs. Each test has its own.
 final class Workplace {
   let directory: String
-  /// Variables of the runs besides the fixed ones.
+  /// Variables of the runs in addition to the fixed ones.
   var environment: [String: String] = [:]
 
   init() throws {

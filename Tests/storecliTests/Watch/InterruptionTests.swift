@@ -36,8 +36,8 @@ import Testing
     }
   }
 
-  /// Each alarm stands for a second that has passed.
-  @Test func itGoesOnWhileItWaitsForACommand() async {
+  /// Each alarm represents a second that has passed.
+  @Test func interruptionsWaitForARunningCommand() async {
     await #expect(processExitsWith: .exitCode(7)) {
       Interruption.admit()
       Interruption.await()
@@ -48,7 +48,7 @@ import Testing
     }
   }
 
-  @Test func aWholeSecondFollowsTheCommand() async {
+  @Test func aFullSecondFollowsTheCommand() async {
     await #expect(processExitsWith: .exitCode(1)) {
       Interruption.admit()
       Interruption.await()
@@ -171,7 +171,7 @@ import Testing
   }
 
   @Test(arguments: [SIGINT, SIGTERM], ["skip", "collect"])
-  func anImportSaysWhichBatchesStay(signal: Int32, policy: String) throws {
+  func anInterruptedImportReportsWhichBatchesAreKept(signal: Int32, policy: String) throws {
     let (place, raw) = try Self.place(Self.endless)
     try place.write("id,text\n1,a\nx,b\n2,b\n100,c\n", to: "Note.csv")
     let words = ["import", "Note.csv", "--batch", "3", "--on-error", policy]
@@ -209,7 +209,7 @@ import Testing
   }
 
   /// A script makes what it starts with `&` ignore Ctrl-C. The input ends after the signal.
-  @Test func anImportInTheBackgroundOfAScriptGoesOnAfterCtrlC() throws {
+  @Test func anImportInTheBackgroundOfAScriptContinuesAfterCtrlC() throws {
     let (place, raw) = try Self.place(Self.endless)
     try #require(mkfifo(place.path("Note.ndjson"), 0o600) == 0)
     let ending = try Self.end(
@@ -318,7 +318,7 @@ private struct ProcessFacts {
     sleepCount = try #require(number, "\(status)")
   }
 
-  /// A file of the system that tells no length.
+  /// A file of the system that reports no length.
   private static func text(of path: String) -> String? {
     FileHandle(forReadingAtPath: path)
       .flatMap { handle in try? handle.readToEnd() }

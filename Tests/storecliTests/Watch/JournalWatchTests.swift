@@ -6,7 +6,7 @@ import Testing
 
 @testable import StoreCommand
 
-/// Following the journal, with much of it waiting when it is told.
+/// Following the journal when many changes wait to be reported.
 @Suite(.tags(.process)) struct JournalWatchTests {
   private let place: Workplace
   private let raw: RawDatabase
@@ -37,8 +37,8 @@ import Testing
         data: out.sink, dataTerminal: terminal, talk: Collected().sink, talkTerminal: terminal))
   }
 
-  /// Nobody signs what other programs do, so each change is told by itself.
-  @Test func whatWasReadAtOnceIsHandedOnAtOnce() throws {
+  /// Changes of other programs are not signed, so each change is reported by itself.
+  @Test func changesReadTogetherAreWrittenTogether() throws {
     let start = try store.changeJournal.position()
     try raw.execute("UPDATE t SET n = id")
     let context = try context()

@@ -7,7 +7,7 @@ import Testing
 
 @testable import StoreCommand
 
-/// Following a result, with all that happened meanwhile waiting when it is told.
+/// Following a result when all changes since the last report wait to be reported.
 @Suite(.tags(.process)) struct LiveWatchTests {
   private let place: Workplace
   private let store: Store
@@ -24,7 +24,8 @@ import Testing
     try store.adopt(["t"])
   }
 
-  /// What `watch t --coalesce --sort` tells at once of transactions that were delivered one by one.
+  /// What `watch t --coalesce --sort` reports at once for transactions that were delivered one by
+  /// one.
   private func tellAtOnce(
     sort: String, snapshot: Bool = false, _ transactions: [SQLText]
   ) throws -> (out: String, err: String) {
@@ -84,7 +85,7 @@ import Testing
     #expect(outcome.err == "")
   }
 
-  @Test func whatWaitsIsToldAtOnceWithThePlacesAtBothEnds() throws {
+  @Test func waitingEventsAreCoalescedWithTheIndicesAtBothEnds() throws {
     let outcome = try tellAtOnce(
       sort: "-id",
       [
@@ -97,7 +98,7 @@ import Testing
     #expect(outcome.err == "")
   }
 
-  @Test func anEventOfWhichNothingIsToldMovesThePlacesOfTheOthers() throws {
+  @Test func anEventThatIsNotPrintedStillShiftsTheIndicesOfOthers() throws {
     let schema = try store.schema.model(named: "t")
     let events = Mutex<[QueryChanges<DynamicRecord>]>([])
     let subscription = try store.liveQuery(
@@ -123,7 +124,7 @@ import Testing
     #expect(waiting.net.map { [$0.place?.old, $0.place?.new] } == [[0, 1]])
   }
 
-  @Test func whatWasThereIsToldAsItIsWhenItIsTold() throws {
+  @Test func theSnapshotShowsRecordsAsTheyAreWhenItIsPrinted() throws {
     try store.write { try $0.execute("DELETE FROM t WHERE id NOT IN (7, 8)") }
     let outcome = try tellAtOnce(
       sort: "-id", snapshot: true,

@@ -5,7 +5,7 @@ import Testing
 @testable import StoreCommand
 
 @Suite(.tags(.law)) struct WatchCoalescingTests {
-  @Test func whatWasUndoneOnTheWayIsNotTold() throws {
+  @Test func changesThatCancelOutAreNotReported() throws {
     let world = try WatchWorld()
     try world.raw.execute("UPDATE Track SET seconds = 100, albumID = 1 WHERE id <= 4")
     let start = try world.position()
@@ -25,7 +25,7 @@ import Testing
     #expect(outcome.out.contains("\"seconds\":{\"old\":100}"))
   }
 
-  @Test func aPredicateIsCoalescedAsTheRecordsThatMeetIt() throws {
+  @Test func withAPredicateMatchingRecordsAreCoalesced() throws {
     let world = try WatchWorld()
     try world.raw.execute("UPDATE Track SET seconds = 100 WHERE id <= 4")
     let start = try world.position()
@@ -35,7 +35,7 @@ import Testing
     #expect(try told(outcome.out) == ["+ 1 entered"])
   }
 
-  @Test("any steps of one record come to the difference of its ends", arguments: 0..<40)
+  @Test("any steps of one record coalesce to the difference between its ends", arguments: 0..<40)
   func coalescingIsTheDifferenceOfTheEnds(seed: UInt64) {
     var generator = SeededGenerator(seed: seed)
     var image: Int64? = Bool.random(using: &generator) ? 0 : nil
@@ -53,7 +53,7 @@ import Testing
     #expect(net.map(Self.words) == expected, "seed \(seed)")
   }
 
-  @Test("several steps come to one step between the ends, with its places", arguments: 0..<60)
+  @Test("several steps coalesce to one step between the ends, with its indices", arguments: 0..<60)
   func placesAreThoseOfTheEnds(seed: UInt64) {
     var generator = SeededGenerator(seed: seed)
     var records: [Int64: Int64] = [1: 4, 2: 0, 3: 2]
@@ -73,7 +73,7 @@ import Testing
     #expect(net.map(Self.words).sorted() == expected.map(Self.words).sorted(), "seed \(seed)")
   }
 
-  @Test func aRecordThatWasMovedUnseenIsNotCalledAsItWas() {
+  @Test func aRecordThatMovedMeanwhileIsNotReportedAsUnchanged() {
     let back = [
       Self.change(from: 0, to: 1, at: .init(old: 0, new: 0)),
       Self.change(from: 1, to: 0, at: .init(old: 0, new: 0)),
@@ -94,7 +94,7 @@ import Testing
     records.sorted { ($0.value, $0.key) < ($1.value, $1.key) }.map { [.integer($0.key)] }
   }
 
-  /// What one event tells of two results.
+  /// What one event reports about the difference between two results.
   private static func step(
     from before: [Int64: Int64], to after: [Int64: Int64]
   ) -> [WatchedChange] {

@@ -2,7 +2,7 @@ import Foundation
 import Testing
 
 @Suite(.tags(.process)) struct WatchEndTests {
-  @Test func terminationKeepsWhatIsAcknowledged() throws {
+  @Test func terminationKeepsAcknowledgedChanges() throws {
     let world = try WatchWorld()
     try world.set("seconds = 100", of: 1)
     let watch = try WatchProcess(
@@ -16,9 +16,9 @@ import Testing
     #expect(try told(rest.out) == ["~ 1 seconds 100 -> 200"])
   }
 
-  /// The result is told on another thread, which may come to it after no time at all.
+  /// The result is reported on another thread, even if the timeout has already passed.
   @Test(arguments: [[], ["--sort", "id"], ["--sort", "id", "--coalesce"]])
-  func whatIsThereIsToldHoweverLittleTimeThereIs(options: [String]) throws {
+  func existingChangesAreReportedHoweverShortTheTimeout(options: [String]) throws {
     let world = try WatchWorld(journal: [])
     let count = try world.raw.value("SELECT count(*) FROM Track")
     for _ in 0..<5 {
@@ -29,9 +29,9 @@ import Testing
     }
   }
 
-  /// Nothing is written here, so nothing but a look at the file says that it is another one.
+  /// Nothing is written here, so only a check of the file shows that it was replaced.
   @Test(
-    "a replaced file ends a watch that waits",
+    "replacing the file ends a waiting watch",
     arguments: [[], ["--consumer", "work"], ["--sort", "id"], ["--sort", "id", "--coalesce"]])
   func aReplacedFileEndsIt(options: [String]) throws {
     let world = try WatchWorld()
@@ -47,7 +47,7 @@ import Testing
         .map { $0.hasPrefix("error[fileReplaced]: \(path) was replaced") } == [true], "\(outcome)")
   }
 
-  @Test("a removed file ends a watch that waits, with no journal either")
+  @Test("removing the file ends a waiting watch, also without a journal")
   func aRemovedFileEndsIt() throws {
     let world = try WatchWorld(journal: [])
     let path = world.place.path("music.store")
@@ -75,7 +75,7 @@ import Testing
   @Test func theRunningCommandIsWaitedFor() throws {
     let world = try WatchWorld()
     for seconds in [100, 200] { try world.set("seconds = \(seconds)", of: 1) }
-    // It says that it began, and ends only when it is told to.
+    // The command reports its start, and ends only when the test signals it.
     let watch = try WatchProcess(
       world.place,
       [
@@ -91,7 +91,7 @@ import Testing
   }
 
   @Test(arguments: [1, 3])
-  func aReaderThatLeavesEndsItQuietly(changeCount: Int) throws {
+  func aClosedPipeEndsWatchQuietly(changeCount: Int) throws {
     let world = try WatchWorld()
     for number in 1...changeCount { try world.set("seconds = \(100 + number)", of: 1) }
     let outcome = try world.place.runProcess(
@@ -101,7 +101,7 @@ import Testing
     #expect(outcome.err == "141\n", "\(outcome)")
   }
 
-  @Test func aReaderThatTakesNothingDoesNotKeepIt() throws {
+  @Test func aReaderThatReadsNothingDoesNotKeepWatchRunning() throws {
     let world = try WatchWorld()
     try world.raw.execute("CREATE TABLE Note (id INTEGER PRIMARY KEY, text)")
     try world.place.run("adopt", "Note")

@@ -46,7 +46,7 @@ import Testing
   @Test func aFailedCommandIsRunAgainForTheSameChange() throws {
     let world = try WatchWorld()
     for seconds in [101, 102, 103] { try world.set("seconds = \(seconds)", of: 1) }
-    // The shell's changes of three statements are told one by one, but a store signs its own.
+    // The three statements of the shell are reported one by one; a store signs its own changes.
     for seconds in [104, 105, 106] {
       try world.place.runProcess("update", "Track", "1", "seconds=\(seconds)")
     }
@@ -65,7 +65,7 @@ import Testing
   }
 
   /// Transactions between them are gone, so positions and entries are not the same number.
-  @Test func holesInThePositionsRepeatNoFinishedCommand() throws {
+  @Test func gapsInThePositionsDoNotRepeatFinishedCommands() throws {
     let world = try WatchWorld()
     for seconds in [101, 102, 103] {
       try world.place.runProcess("update", "Track", "1", "seconds=\(seconds)")
@@ -95,7 +95,7 @@ import Testing
     #expect(seconds == ["101", "101", "102", "102", "103", "103", "103"])
   }
 
-  @Test func withoutAConsumerAFailedCommandIsToldAndTheNextOneRuns() throws {
+  @Test func withoutAConsumerAFailedCommandIsReportedAndTheNextOneRuns() throws {
     let world = try WatchWorld()
     for seconds in [101, 102] { try world.set("seconds = \(seconds)", of: 1) }
     let outcome = try world.watch("Track", "--exec", "cat >> heard; exit 3")
@@ -107,7 +107,7 @@ import Testing
     #expect(missing.err.contains("status 127"), "\(missing)")
   }
 
-  @Test func aCommandNeedNotReadWhatItIsGiven() throws {
+  @Test func aCommandNeedNotReadItsInput() throws {
     let world = try WatchWorld(journal: [])
     try world.raw.execute("CREATE TABLE Note (id INTEGER PRIMARY KEY, text)")
     try world.place.runProcess("adopt", "Note")
@@ -127,7 +127,8 @@ import Testing
     #expect(!outcome.err.contains("roken pipe"), "\(outcome)")
   }
 
-  /// Whoever started the program may have left it so; then the system forgets children that end.
+  /// The parent process may have set this; then the system discards the status of children that
+  /// end.
   @Test func commandsAreWaitedForWhereChildrenWereIgnored() async {
     await #expect(processExitsWith: .exitCode(3)) {
       signal(SIGCHLD, SIG_IGN)
@@ -159,7 +160,7 @@ import Testing
     #expect(try told(outcome.out) == ["- 3"])
   }
 
-  @Test func itsFormatIsFixed() throws {
+  @Test func theInputOfACommandHasAFixedFormat() throws {
     let world = try WatchWorld()
     #expect(try world.watch("Track", "--exec", "cat", "-o", "plain").code == 64)
     #expect(try world.watch("Track", "--exec", "").code == 64)

@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-/// Where changes may be missing, programs read it in the stream, whatever is not said.
+/// Gaps are part of the stream for programs, also in quiet mode.
 @Suite(.tags(.process)) struct WatchGapTests {
   /// A journal that was off while track 1 changed, and the position before.
   private static func interrupted() throws -> (world: WatchWorld, off: String, on: String) {
@@ -25,7 +25,7 @@ import Testing
       + "\"models\":[\"Track\"],\"message\":\"\(message)\"}"
   }
 
-  @Test func gapsStandBetweenTheChangesAlsoWhenNothingIsSaid() throws {
+  @Test func gapsArePrintedBetweenTheChangesAlsoInQuietMode() throws {
     let (world, off, on) = try Self.interrupted()
     let outcome = try world.watch("Track", "--ndjson", "-q")
     #expect(outcome.code == 0 && outcome.err == "", "\(outcome)")
@@ -41,7 +41,7 @@ import Testing
     #expect(plain.out.contains("\ngap: \(Self.words) from position \(off) on\ngap: "), "\(plain)")
   }
 
-  @Test func aHistoryHasThemInEveryFormat() throws {
+  @Test func aHistoryHasGapsInEveryFormat() throws {
     let (world, off, on) = try Self.interrupted()
     let lines = try world.place.run("history", "Track", "--ndjson", "-q").out
       .split(separator: "\n").map(String.init)
@@ -60,7 +60,7 @@ import Testing
       try world.place.run("history", "Track", "--fail-on-gap", "--limit", "1").code == 0)
   }
 
-  @Test("history and watch have the beginning of the journal as the same record, also with -q")
+  @Test("history and watch print the start of the journal as the same record, also with -q")
   func theBeginningIsAGapForHistoryAndWatch() throws {
     let world = try WatchWorld(journal: ["on", "Track"])
     try world.set("seconds = 1", of: 1)
@@ -76,7 +76,7 @@ import Testing
     #expect(try world.place.runProcess("history", "--since", "1", "--fail-on-gap").code == 0)
   }
 
-  @Test func aGapEndsTheStreamWhereThatIsAskedFor() throws {
+  @Test func aGapEndsTheStreamWhenRequested() throws {
     let (world, _, on) = try Self.interrupted()
     let outcome = try world.watch("Track", "--fail-on-gap")
     #expect(outcome.code == 2, "\(outcome)")
@@ -119,7 +119,7 @@ import Testing
     #expect(outcome.out.contains("\"reason\":\"trimmed\",\"after\":\(world.start)"), "\(outcome)")
   }
 
-  @Test("a consumer that trimming has passed reports the gap until one run may go past it")
+  @Test("a consumer behind the trimmed part reports the gap until a run may skip it")
   func trimmedEntriesStopAConsumerThatFailsOnGaps() throws {
     let world = try WatchWorld()
     _ = try world.watch("Track", "--consumer", "work")
@@ -136,8 +136,8 @@ import Testing
     #expect(rest.code == 0 && rest.out == "", "\(rest)")
   }
 
-  /// A newer program changes the file while the consumer waits, so the store cannot follow it exactly.
-  @Test("a consumer prints a report of the store at once, not when the command ends")
+  /// A newer program changes the file while the consumer waits, so the store cannot follow exactly.
+  @Test("a consumer prints a report of the store immediately, not when the command ends")
   func aConsumerReportsAtOnce() throws {
     let world = try WatchWorld()
     let watch = try WatchProcess(world.place, ["Track", "--consumer", "work"])
@@ -175,7 +175,7 @@ import Testing
     }
   }
 
-  @Test func severalConflictsAreCalledThat() throws {
+  @Test func theErrorForSeveralConflictsCountsThem() throws {
     let world = try WatchWorld()
     try world.place.run("update", "Track", "--where", "id <= 3", "seconds=7", "--yes")
     try world.raw.execute("UPDATE Track SET seconds = 8")

@@ -2,7 +2,7 @@ import Foundation
 import Testing
 
 @Suite(.tags(.process)) struct WatchPredicateTests {
-  /// Tracks come to, go through and leave `seconds > 400`.
+  /// Tracks enter, stay in and leave `seconds > 400`.
   private func play(_ world: WatchWorld) throws {
     try world.set("seconds = 500", of: 1)
     try world.set("seconds = 600", of: 1)
@@ -25,7 +25,7 @@ import Testing
   }
 
   @Test(arguments: [["Track", "seconds > 400"], ["--model", "Track", "--where", "seconds > 400"]])
-  func aPredicateIsHeldAgainstBothSidesOfEachChange(words: [String]) throws {
+  func aPredicateIsEvaluatedBeforeAndAfterEachChange(words: [String]) throws {
     let (world, start) = try world()
     try play(world)
     let outcome = try world.place.runProcess(
@@ -34,7 +34,7 @@ import Testing
     #expect(try told(outcome.out) == Self.expected)
   }
 
-  @Test func whatComesOneByOneIsToldAsWhatWasReadAtOnce() throws {
+  @Test func changesReadOneByOneAreReportedLikeChangesReadTogether() throws {
     let (world, _) = try world()
     let watch = try WatchProcess(
       world.place, ["Track", "seconds > 400", "--count", "6", "--timeout", "60s"])
@@ -44,7 +44,7 @@ import Testing
     #expect(try told(outcome.out) == Self.expected)
   }
 
-  @Test func aConsumerGoesOnBehindWhatThePredicateLeftOut() throws {
+  @Test func aConsumerAdvancesPastChangesThatThePredicateExcludes() throws {
     let (world, start) = try world()
     try play(world)
     var lines: [String] = []
@@ -63,7 +63,7 @@ import Testing
       try world.place.run("consumers", "list", "-q", "--fields", "consumer,lag").out == "long\t0\n")
   }
 
-  @Test func recordsOfSeveralKeyFieldsAreHeldAgainstItToo() throws {
+  @Test func aPredicateWorksWithCompositeKeys() throws {
     let place = try Workplace()
     let raw = try RawDatabase(place.path("pairs.db"))
     try raw.execute("CREATE TABLE Pair (a, b, n INTEGER, PRIMARY KEY (a, b)) WITHOUT ROWID")
@@ -81,7 +81,7 @@ import Testing
     #expect(signs == ["+", "+ entered", "~", "+ entered"])
   }
 
-  @Test func aRecordThatComesOrGoesHasTheSameFieldsWithoutAPredicate() throws {
+  @Test func insertedAndDeletedRecordsHaveTheSameFieldsWithoutAPredicate() throws {
     let (world, start) = try world()
     try world.raw.execute("INSERT INTO Track VALUES (9001, 'Long', 900, 1)")
     try world.raw.execute("DELETE FROM Track WHERE id = 9001")
@@ -100,7 +100,7 @@ import Testing
     #expect(all == (try changes("seconds > 400")))
   }
 
-  @Test func onlyChosenFieldsAreTold() throws {
+  @Test func onlyTheChosenFieldsAreReported() throws {
     let (world, start) = try world()
     try play(world)
     let outcome = try world.place.runProcess(
@@ -126,7 +126,7 @@ import Testing
     #expect(Set(models) == ["Track", "Album"], "\(outcome)")
   }
 
-  @Test func thePastOfAPredicateNeedsOldValues() throws {
+  @Test func aPredicateOverEarlierChangesNeedsOldValues() throws {
     let world = try WatchWorld(journal: ["on", "--keys"])
     let refused = try world.watch("Track", "seconds > 400")
     #expect(refused.code == 1, "\(refused)")
@@ -135,7 +135,7 @@ import Testing
     #expect(both.code == 64)
   }
 
-  @Test func aGapInTheJournalIsToldAndNotGuessed() throws {
+  @Test func aGapInTheJournalIsReportedAndNotGuessed() throws {
     let (world, start) = try world()
     try world.set("seconds = 500", of: 1)
     try world.place.run("journal", "off", "Track")
@@ -146,7 +146,7 @@ import Testing
     #expect(outcome.code == 0, "\(outcome)")
     #expect(try told(outcome.out) == [])
     #expect(outcome.err.contains("gap: which records met the predicate"), "\(outcome)")
-    // What came wholly behind the gap is told.
+    // Changes that lie wholly after the gap are reported.
     try world.place.run("update", "Track", "2", "seconds=800")
     try world.place.run("update", "Track", "2", "seconds=80")
     let again = try world.place.runProcess(
@@ -155,7 +155,7 @@ import Testing
     #expect(again.err.contains("gap: which records met the predicate"), "\(again)")
   }
 
-  @Test func whatNoJournalTellsIsAGap() throws {
+  @Test func changesThatNoJournalRecordsAreReportedAsAGap() throws {
     let world = try WatchWorld(journal: [])
     let watch = try WatchProcess(world.place, ["Track"])
     try world.set("seconds = seconds + 1", of: 1)

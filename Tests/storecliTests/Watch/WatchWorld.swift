@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-/// A store of tracks with a journal, and words for what `watch` tells of them.
+/// A store of tracks with a journal, and short forms of what `watch` reports about them.
 struct WatchWorld {
   let place: Workplace
   let raw: RawDatabase
@@ -32,7 +32,7 @@ struct WatchWorld {
       ["watch", "--since", start ?? self.start, "--timeout", "0s"] + arguments)
   }
 
-  /// What the journal has come to.
+  /// The current position of the journal.
   func position() throws -> String {
     try raw.value("SELECT max(position) FROM _ms_journal")
   }

@@ -174,7 +174,7 @@ private struct Product: Model {
     #expect(try store.lossyConversions() == [])
   }
 
-  @Test func whatOtherProgramsLeaveIsMended() throws {
+  @Test func damageLeftByOtherProgramsIsRepaired() throws {
     let directory = try TemporaryDirectory()
     let path = directory.file("spoilt.store")
     // snippet: other-programs

@@ -15,7 +15,7 @@ import Testing
     return store
   }
 
-  @Test func eachToolReportsTheSameCommit() throws {
+  @Test func everyWayToObserveReportsTheSameCommit() throws {
     let directory = try TemporaryDirectory()
     let store = try Self.library(at: directory.file("library.store"))
     let log = Recorder<String>()

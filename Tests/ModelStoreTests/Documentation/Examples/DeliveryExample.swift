@@ -34,7 +34,7 @@ import Testing
     subscription.cancel()
   }
 
-  @Test func whoMadeTheChangeIsLeftOut() throws {
+  @Test func theAuthorOfAChangeCanBeExcluded() throws {
     let directory = try TemporaryDirectory()
     let store = try Self.library(directory)
     // snippet: delivery-suppressing
@@ -54,7 +54,7 @@ import Testing
     view.cancel()
   }
 
-  @Test func anActorIsToldInItsOwnIsolation() async throws {
+  @Test func anActorReceivesEventsInItsOwnIsolation() async throws {
     let directory = try TemporaryDirectory()
     let store = try Self.library(directory)
     // snippet: delivery-actor
@@ -92,7 +92,7 @@ import Testing
     #expect(label.text == "Always Coming Home")
   }
 
-  @Test func aWriteWaitsForThoseWhoAskForIt() throws {
+  @Test func aWriteWaitsForSynchronousObservers() throws {
     let directory = try TemporaryDirectory()
     let store = try Self.library(directory)
     // snippet: delivery-synchronous
@@ -108,7 +108,7 @@ import Testing
     subscription.cancel()
   }
 
-  @Test func everybodyHearsOfACommitBeforeItsAnswer() throws {
+  @Test func everyObserverReceivesACommitBeforeTheReplyToIt() throws {
     let directory = try TemporaryDirectory()
     let store = try Self.library(directory)
     // snippet: writing-inside-observers
@@ -135,7 +135,7 @@ import Testing
     for subscription in [tidy, reader] { subscription.cancel() }
   }
 
-  @Test func thoseWhoNeverAgreeAreStopped() throws {
+  @Test func callbacksThatNeverAgreeAreStopped() throws {
     let directory = try TemporaryDirectory()
     let store = try Self.library(directory)
     // snippet: writing-inside-observers-for-ever

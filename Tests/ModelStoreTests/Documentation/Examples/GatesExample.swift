@@ -3,7 +3,7 @@ import Synchronization
 import Testing
 
 @Suite(.tags(.unit)) struct GatesExample {
-  @Test func aForm() throws {
+  @Test func aFormIsCheckedWhileItIsEdited() throws {
     let directory = try TemporaryDirectory()
     let path = directory.file("library.store")
     // snippet: gates

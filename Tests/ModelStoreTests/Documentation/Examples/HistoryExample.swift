@@ -8,7 +8,7 @@ import Testing
     return store
   }
 
-  @Test func theJournalTellsWhoChangedWhat() throws {
+  @Test func theJournalReportsWhoChangedWhat() throws {
     let directory = try TemporaryDirectory()
     let path = directory.file("library.store")
     // snippet: reading-history
@@ -61,7 +61,7 @@ import Testing
     #expect(changes.insertions.map(\.record.title) == ["Voices"])
   }
 
-  @Test func aTransactionIsTakenBack() throws {
+  @Test func aTransactionIsUndone() throws {
     let directory = try TemporaryDirectory()
     let store = try Self.library(at: directory.file("library.store"))
     // snippet: undoing

@@ -77,7 +77,7 @@ import Testing
     #expect(keys == [.integer(30), .integer(10), .integer(20)])
   }
 
-  @Test func anObserverIsToldOperationsAndNetDifference() throws {
+  @Test func anObserverReceivesOperationsAndTheNetDifference() throws {
     let three = try ShelfOfThree()
     let store = three.store
     defer { withExtendedLifetime(three) {} }

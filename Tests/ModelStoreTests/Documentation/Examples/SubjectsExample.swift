@@ -93,7 +93,7 @@ import Testing
 
   @Test func aListOfRecordsIsObservable() async throws {
     let directory = try TemporaryDirectory()
-    let store = try Store(
+    let store = try await Store(
       at: directory.file("library.store"), models: Author.self, Book.self)
     try await store.write { tx in
       _ = try tx.insert(Book(id: 1, title: "Gifts", pages: 274))
