@@ -70,8 +70,8 @@ extension Store {
     }
   }
 
-  /// Reverts this program's newest transaction that is neither reverted nor itself a reversal, in any
-  /// process. As ``revert(_:by:mode:)``.
+  /// Reverts this program's newest transaction that is neither reverted nor itself a reversal, in
+  /// any process. As ``revert(_:by:mode:)``.
   ///
   /// - Parameters:
   ///   - author: Only transactions that ``WriteTransaction/sign(author:tag:)`` gave this author;

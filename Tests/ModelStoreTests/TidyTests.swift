@@ -149,6 +149,6 @@ import Testing
   }
 
   @Test func theChangelogStartsWithUnreleasedChanges() throws {
-    try expectNone(Project.changelogOpensWithUnreleased)
+    try expectNone(Project.changelogOpensWithTheNextVersion)
   }
 }

@@ -40,8 +40,8 @@ extension FieldBinding {
   ///   - backward: The SQL expression that computes the left end from the right record; nil for the
   ///     value of the right end.
   ///   - conflict: Which end wins when two records become partners, or a condition becomes true,
-  ///     and the ends differ. If the same UPDATE changes an end, that end wins. Otherwise an end that
-  ///     holds its default gives way, whatever you pass here.
+  ///     and the ends differ. If the same UPDATE changes an end, that end wins. Otherwise an end
+  ///     that holds its default gives way, whatever you pass here.
   ///   - initially: Which end wins in stored records when the binding is added or rebuilt.
   ///   - name: What events and errors call the binding; nil for the name of the right field.
   public static func twoWay<Left: Model, Right: Model>(

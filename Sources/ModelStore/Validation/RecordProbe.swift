@@ -24,7 +24,8 @@ final class RecordProbe: Sendable {
   private let evaluation: SQLText
   private let queue: ConnectionQueue<Connection>
 
-  /// - Parameter rules: The rules beside the table's definition. They may include rules of other models.
+  /// - Parameter rules: The rules beside the table's definition. They may include rules of other
+  ///   models.
   init(_ schema: ModelSchema, rules: [Rule]) throws {
     self.schema = schema
     var configuration = StoreConfiguration()

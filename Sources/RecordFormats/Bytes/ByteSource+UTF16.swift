@@ -28,7 +28,7 @@ extension ByteSource {
     }
   }
 
-  /// Creates a source of the bytes that `next` returns: at most as many as requested, none at the
+  /// Creates a source of the bytes that `next` returns: at most the given number, none at the
   /// end.
   private init(next: @escaping (_ maxByteCount: Int) throws(InputError) -> [UInt8]) {
     self.init { buffer throws(InputError) in

@@ -218,13 +218,18 @@ extension Project {
     }
   }
 
-  static let changelogOpensWithUnreleased: Rule = { project in
+  private static func isVersion(_ text: some StringProtocol) -> Bool {
+    let parts = text.split(separator: ".", omittingEmptySubsequences: false)
+    return parts.count == 3 && parts.allSatisfy { Int($0) != nil }
+  }
+
+  static let changelogOpensWithTheNextVersion: Rule = { project in
     guard let file = project.markdown.first(where: { $0.path == "CHANGELOG.md" }) else { return [] }
     let first = file.lines.enumerated().first { $0.element.hasPrefix("## ") }
-    guard let first, first.element == "## Unreleased" else {
+    guard let first, first.element == "## Unreleased" || isVersion(first.element.dropFirst(3)) else {
       return [
         Finding(
-          path: file.path, line: (first?.offset ?? 0) + 1, message: "the first entry is Unreleased")
+          path: file.path, line: (first?.offset ?? 0) + 1, message: "the first entry is neither Unreleased nor a version")
       ]
     }
     return []

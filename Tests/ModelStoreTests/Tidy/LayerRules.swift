@@ -34,7 +34,7 @@ extension Project {
 
   /// Values of records and how they come from a file.
   private static let records = [
-    Layer("SQLite", "connections, statements, rows, files; the only importer of C"),
+    Layer("SQLite", "connections, statements, rows, files; the only importer of `CSQLite`"),
     Layer("Ordering", "values as bytes in SQLite's order; a sorted set that counts"),
     Layer(
       "Changes", "what a transaction did, as values; capture as a state machine",

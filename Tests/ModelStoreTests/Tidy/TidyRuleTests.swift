@@ -383,8 +383,8 @@ import Testing
         "Tests/A/ATests.swift:1: Documentation/Acceptance.md does not explain P5",
       ]),
     Planted(
-      "a changelog without what is unreleased", Project.changelogOpensWithUnreleased,
-      ["CHANGELOG.md": "# Changes\n\n## 1.0\n"],
-      ["CHANGELOG.md:3: the first entry is Unreleased"]),
+      "a changelog that does not begin with a version", Project.changelogOpensWithTheNextVersion,
+      ["CHANGELOG.md": "# Changes\n\n## Next\n"],
+      ["CHANGELOG.md:3: the first entry is neither Unreleased nor a version"]),
   ]
 }

@@ -40,7 +40,7 @@ enum RecordedGuide {
   /// directory.
   static func stable(_ output: String, in directory: String) -> String {
     let replacements = [
-      (NSRegularExpression.escapedPattern(for: directory), "/home/you/music"),
+      (NSRegularExpression.escapedPattern(for: directory), "/srv/music"),
       (#"\d\d:\d\d:\d\d\.\d{3}"#, "12:30:07.412"),
       (#"\[\d+\]"#, "[4121]"),
       (#""pid":\d+"#, #""pid":4121"#),

@@ -25,8 +25,8 @@ extension QueryChanges {
   ///
   /// Removals come first, from the end of the list to its beginning. Insertions follow, from the
   /// beginning to the end, then replacements of rows that stayed and differ, or may differ after a
-  /// reset. A move is a removal and an insertion. For a whole array ``apply(to:)`` is faster, because each edit of an array shifts
-  /// all elements behind it.
+  /// reset. A move is a removal and an insertion. For a whole array ``apply(to:)`` is faster,
+  /// because each edit of an array shifts all elements behind it.
   ///
   /// - Complexity: O(k log k) for k changes.
   public var sequentialEdits: [Edit] {

@@ -79,7 +79,8 @@ public struct QueryChanges<Element: Fetchable>: Sendable {
     public let isRecreated: Bool
   }
 
-  /// A row of both results whose old record is unknown, after a reset. Its fields may differ or not.
+  /// A row of both results whose old record is unknown, after a reset. Its fields may differ or
+  /// not.
   public struct Refresh: Sendable {
     /// Its index in the old result.
     public let oldIndex: Int
@@ -116,8 +117,8 @@ public struct QueryChanges<Element: Fetchable>: Sendable {
   /// Whether this is the first event of a subscription with ``ObservationOptions/initial``. Every
   /// row is then an insertion.
   public let isInitial: Bool
-  /// Whether old records are unknown. ``refreshes`` then lists the rows that stay and may differ, and
-  /// deletions have no record.
+  /// Whether old records are unknown. ``refreshes`` then lists the rows that stay and may differ,
+  /// and deletions have no record.
   ///
   /// A reset happens when another connection wrote, when the schema changed, and when more changes
   /// waited than can be coalesced. You handle it like any other event: ``apply(to:)``,

@@ -52,8 +52,8 @@ public final class FieldSubject<M: Model, Value: ColumnValue>: Sendable {
 
   /// Sets the field to `value`, as the synchronous form does.
   ///
-  /// - Throws: As the synchronous form; `CancellationError` if you cancel the task. Then nothing was
-  ///   changed.
+  /// - Throws: As the synchronous form; `CancellationError` if you cancel the task. Then nothing
+  ///   was changed.
   public func send(_ value: Value) async throws {
     try await calls.run { [write] in try write(value) }
   }
