@@ -102,6 +102,13 @@ extension Store {
     try await open.calls.run { [self] in try liveRecord(model, key) }
   }
 
+  /// Reads the records of `query` and keeps them up to date from now on.
+  public func liveRecords<Element>(
+    _ query: StoreQuery<Element>
+  ) async throws -> LiveRecords<Element> {
+    try await open.calls.run { [self] in try liveRecords(query) }
+  }
+
   /// Follows one record's list from now on.
   public func liveList<Owner: Model, Element: Model>(
     _ list: any KeyPath<Owner, OrderedList<Element>> & Sendable, of key: Owner.Key,

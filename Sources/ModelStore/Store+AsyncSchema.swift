@@ -122,4 +122,9 @@ extension Store {
   public func schemaDrift() async throws -> [SchemaDrift] {
     try await open.calls.run { [self] in try schemaDrift() }
   }
+
+  /// How the application's tables, views, indexes and triggers differ from those of another file.
+  public func schemaDifferences(from other: Store) async throws -> [String] {
+    try await open.calls.run { [self] in try schemaDifferences(from: other) }
+  }
 }

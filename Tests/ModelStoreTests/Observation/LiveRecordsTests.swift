@@ -56,7 +56,7 @@ import Testing
 
   @Test func observationsGiveEachState() async throws {
     let shop = try MusicShop()
-    let list = try shop.store.liveRecords(Album.where { $0.artistID == nil })
+    let list = try await shop.store.liveRecords(Album.where { $0.artistID == nil })
     var iterator = Observations { list.records.map(\.title) }.makeAsyncIterator()
     #expect(await iterator.next() == ["three"])
     try await shop.store.write { tx in _ = try tx.insert(Album(id: 4, title: "four")) }

@@ -226,10 +226,12 @@ extension Project {
   static let changelogOpensWithTheNextVersion: Rule = { project in
     guard let file = project.markdown.first(where: { $0.path == "CHANGELOG.md" }) else { return [] }
     let first = file.lines.enumerated().first { $0.element.hasPrefix("## ") }
-    guard let first, first.element == "## Unreleased" || isVersion(first.element.dropFirst(3)) else {
+    guard let first, first.element == "## Unreleased" || isVersion(first.element.dropFirst(3))
+    else {
       return [
         Finding(
-          path: file.path, line: (first?.offset ?? 0) + 1, message: "the first entry is neither Unreleased nor a version")
+          path: file.path, line: (first?.offset ?? 0) + 1,
+          message: "the first entry is neither Unreleased nor a version")
       ]
     }
     return []

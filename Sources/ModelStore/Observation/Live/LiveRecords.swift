@@ -76,13 +76,12 @@ public final class LiveRecords<Element: Fetchable>: Observable, Sendable {
     }
     guard subscription == number else { return }
     do {
-      if case .success(let changes) = changes, !isStale, !changes.isReset {
+      if case .success(let changes) = changes, !isStale {
         var records = former
         changes.apply(to: &records)
         replace(with: records, following: number)
       } else {
-        // After a reset, rows that stayed may differ in ways that the event does not list. Where a
-        // record did not fit, it may have been the old one; otherwise this fails as well.
+        // Where a record did not fit, it may have been the old one; otherwise this fails as well.
         try begin()
       }
       registrar.willSet(self, keyPath: \.records)

@@ -99,7 +99,7 @@ import Testing
       _ = try tx.insert(Book(id: 1, title: "Gifts", pages: 274))
     }
     // snippet: live-record-lists
-    let short = try store.liveRecords(Book.where { $0.pages < 300 }.order { $0.title })
+    let short = try await store.liveRecords(Book.where { $0.pages < 300 }.order { $0.title })
     let titles = Observations { short.records.map(\.title) }
     var iterator = titles.makeAsyncIterator()
     let first = await iterator.next()
