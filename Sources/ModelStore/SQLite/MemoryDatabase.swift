@@ -79,7 +79,7 @@ final class MemoryDatabase: Sendable {
   // Files
 
   /// - Returns: The number that stands for the opened file, for its locks.
-  func open(_ part: Part) -> Int {
+  func hold(_ part: Part) -> Int {
     state.withLock { state in
       if state.parts[part] == nil { state.parts[part] = MemoryBytes() }
       state.nextHolder += 1

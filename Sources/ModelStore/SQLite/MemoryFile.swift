@@ -12,7 +12,7 @@ final class MemoryFile: Sendable {
   init(_ database: MemoryDatabase, _ part: MemoryDatabase.Part) {
     self.database = database
     self.part = part
-    holder = database.open(part)
+    holder = database.hold(part)
   }
 
   // SQLite's structure, followed by a reference to this object

@@ -131,7 +131,7 @@ extension SchemaDifference {
 
   private func missingColumn(_ field: String, _ obstacle: String?) -> String {
     "\(model).\(field) has no column in the table \(table)"
-      + (obstacle.map { ", and only a migration can add it:  \($0)." } ?? ".")
+      + (obstacle.map { ", and only a migration can add it: \($0)." } ?? ".")
   }
 
   private func otherType(_ field: String, _ declared: String, _ found: String) -> String {

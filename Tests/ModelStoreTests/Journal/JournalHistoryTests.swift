@@ -193,7 +193,7 @@ import Testing
     try world.store.write { tx in try tx.execute("INSERT INTO Item VALUES (9, 'i', 9)") }
     let error = failure { try journal.transactions(after: start) }
     #expect(error?.code == .journalGap)
-    #expect(error?.message.contains("position \(row) ") == true)
+    #expect(error?.message.contains("position \(row),") == true)
     #expect(
       try journal.trim(JournalRetention(maxEntryCount: 1, respectingConsumers: false)).kept
         == JournalPosition(rawValue: row.rawValue + 1)...JournalPosition(rawValue: row.rawValue + 2)

@@ -29,14 +29,10 @@ final class BlockingCalls: Sendable {
     let context = ChangeBroker.DeliveryContext()
     let call = StoppableCall()
     let waiting = Mutex<(@Sendable () throws -> Result)?>(body)
+    let work = { @Sendable in try context.run { try Self.runOnce(waiting, as: call) } }
     return try await withTaskCancellationHandler {
       try await withCheckedThrowingContinuation { continuation in
-        queue.async {
-          continuation.resume(
-            with: Swift.Result {
-              try context.run { try Self.runOnce(waiting, as: call) }
-            })
-        }
+        queue.async { continuation.resume(with: Swift.Result(catching: work)) }
       }
     } onCancel: {
       call.cancel()

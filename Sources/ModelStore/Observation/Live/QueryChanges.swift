@@ -160,21 +160,20 @@ extension QueryChanges {
   ///   `Element`.
   /// - Complexity: O(k log n) for k touched rows of n.
   init(_ delta: QueryDelta, schema: ModelSchema) throws {
-    func element(_ image: [SQLValue]) throws -> Element {
+    func reading<Value>(_ decode: () throws -> Value) throws -> Value {
       do {
-        return try Element(row: RowView(image: image), schema: schema)
+        return try decode()
       } catch let error as ColumnError {
         throw StoreError(error, reading: schema)
       }
     }
+    func element(_ image: [SQLValue]) throws -> Element {
+      try reading { try Element(row: RowView(image: image), schema: schema) }
+    }
     let ranks = DeltaRanks(delta)
     let touches = delta.touches
     func key(_ place: Int, of record: Element?) throws -> Element.Key {
-      do {
-        return try Element._key(of: record, values: touches[place].key)
-      } catch let error as ColumnError {
-        throw StoreError(error, reading: schema)
-      }
+      try reading { try Element._key(of: record, values: touches[place].key) }
     }
     deletions = try ranks.deletions.map { place in
       let record = try touches[place].old?.image.map(element)
