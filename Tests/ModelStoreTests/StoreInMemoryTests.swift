@@ -245,7 +245,7 @@ import Testing
     #expect(try consumer.lag == 0)
   }
 
-  @Test(.timeLimit(.minutes(1))) func aWaitingConsumerIsWokenByACommit() async throws {
+  @Test(.timeLimit(.minutes(30))) func aWaitingConsumerIsWokenByACommit() async throws {
     let store = try Self.music { $0.changeJournal = .full }
     let consumer = try await store.consumer("index")
     let operations = EventRecorder<[RecordChange.Operation]>(store)

@@ -55,12 +55,15 @@ import Testing
     await settle { label.text == "A" && other.text == "a" }
     try shop.setTitle("b")
     // It waits for the main actor, which cancels first.
-    await shop.store.waitForDelivery()
+    blockUntilDelivered(shop.store)
     binding.cancel()
     await settle { other.text == "b" }
     #expect(label.shown == ["A"])
     withExtendedLifetime(witness) {}
   }
+
+  /// Waits on the main actor, so that nothing else runs there meanwhile.
+  private func blockUntilDelivered(_ store: Store) { store.waitForDelivery() }
 
   @Test("a binding does not keep its object alive")
   func theObjectGoes() async throws {
@@ -93,7 +96,7 @@ import Testing
     await settle { label.text == titles[19] }
     #expect(label.shown == titles)
     try shop.setTitle("more")
-    await shop.store.waitForDelivery()
+    blockUntilDelivered(shop.store)
     subscription.cancel()
     for _ in 0..<10 { await Task.yield() }
     #expect(label.shown == titles)

@@ -2,7 +2,7 @@ import ModelStore
 import ModelStoreTesting
 import Testing
 
-@Suite(.tags(.unit), .timeLimit(.minutes(1))) struct EventRecorderTests {
+@Suite(.tags(.unit), .timeLimit(.minutes(30))) struct EventRecorderTests {
   private let store: Store
 
   init() throws {

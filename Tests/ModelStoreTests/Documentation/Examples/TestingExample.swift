@@ -64,7 +64,7 @@ struct LibraryTests {
     // end
   }
 
-  @Test(.timeLimit(.minutes(1))) func aTestWaitsForAnotherTask() async throws {
+  @Test(.timeLimit(.minutes(30))) func aTestWaitsForAnotherTask() async throws {
     let store = try Self.library()
     try await store.write { tx in
       _ = try tx.insert(Book(id: 1, title: "Gifts", pages: 274, authorID: nil))
