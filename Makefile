@@ -112,6 +112,7 @@ examples: sqlite
 	@echo '==> Building and running the examples'
 	@swift build --package-path Examples --scratch-path .build/examples -Xswiftc -warnings-as-errors
 	@Scripts/check-examples .build/examples/debug
+	@swift test --package-path Examples --scratch-path .build/examples
 	@echo '==> Pasting the quick start into an empty package'
 	@Scripts/check-quickstart .build/quickstart
 

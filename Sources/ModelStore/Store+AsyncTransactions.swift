@@ -72,6 +72,13 @@ extension Store {
     try await singleOnQueue { access in try access.record(model, key: key) }
   }
 
+  /// Returns the number of records that `query` selects.
+  ///
+  /// - Throws: ``StoreError``; `CancellationError` if you cancel the task.
+  public func count<Element>(_ query: StoreQuery<Element>) async throws -> Int {
+    try await read { reads in try reads.count(query) }
+  }
+
   /// Runs one statement, which is a read transaction of its own, on a reader's thread.
   @usableFromInline
   func singleOnQueue<Result: Sendable>(

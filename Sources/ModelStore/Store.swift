@@ -275,6 +275,14 @@ extension Store {
     return record
   }
 
+  /// Returns the number of records that `query` selects.
+  ///
+  /// - Throws: ``StoreError`` with code `misuse` inside a write of this store; call
+  ///   ``TransactionReads/count(_:)`` on the transaction.
+  public func count<Element>(_ query: StoreQuery<Element>) throws -> Int {
+    try read { reads in try reads.count(query) }
+  }
+
   /// One statement is a read transaction of its own: <https://sqlite.org/lang_transaction.html>.
   @usableFromInline
   func single(_ body: (_TransactionAccess) throws -> Void) throws {

@@ -12,28 +12,26 @@ enum Version1 {
   }
 }
 
-/// The second version: a new field, and a migration that adds it to files of the first.
+/// The second version: the field has another name, and a migration renames it in files of the first.
 struct Member: CodableModel {
   var id: Int64
-  var name: String
-  var joined = 2026
+  var fullName: String
   var key: Int64 { id }
 
   static let definition = ModelDefinition<Member>(
-    "Member", key: \.id,
-    fields: [.init("id", \.id), .init("name", \.name), .init("joined", \.joined)])
+    "Member", key: \.id, fields: [.init("id", \.id), .init("fullName", \.fullName)])
 }
 
-let addJoined = Migration(
-  version: 1, name: "add joined",
-  sql: "ALTER TABLE Member ADD COLUMN joined INTEGER NOT NULL DEFAULT 2020")
+let renameName = Migration(
+  version: 1, name: "rename name", sql: "ALTER TABLE Member RENAME COLUMN name TO fullName")
 
 /// Old files are migrated; new files begin with the tables of the second version.
 func migrate(_ path: String) throws {
   try Store(at: path, models: Version1.Member.self).write { tx in
     try tx.insert(Version1.Member(id: 1, name: "Ada"))
   }
-  let store = try Store(at: path, models: Member.self, migrations: [addJoined])
-  print(try store.fetch(Member.all))
-  print(try Store.inMemory(models: Member.self, migrations: [addJoined]).count(Member.all))
+  let store = try Store(at: path, models: Member.self, migrations: [renameName])
+  print(try store.fetch(Member.all).map(\.fullName))
+  let fresh = try Store.inMemory(models: Member.self, migrations: [renameName])
+  print(try fresh.count(Member.all))
 }

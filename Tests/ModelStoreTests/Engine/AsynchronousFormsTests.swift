@@ -23,6 +23,7 @@ import Testing
   private struct Answers: Equatable {
     var records: [Artist]
     var record: Artist?
+    var count: Int
     var hash: ContentHash
     var position: JournalPosition
     var transactions: [JournalTransaction]
@@ -33,6 +34,7 @@ import Testing
     init(of store: Store, at position: JournalPosition) throws {
       records = try store.fetch(Artist.all)
       record = try store.find(Artist.self, 2)
+      count = try store.count(Artist.where { $0.id > 1 })
       hash = try store.contentHash()
       self.position = try store.changeJournal.position()
       transactions = try store.changeJournal.transactions()
@@ -44,6 +46,7 @@ import Testing
     init(asynchronouslyOf store: Store, at position: JournalPosition) async throws {
       records = try await store.fetch(Artist.all)
       record = try await store.find(Artist.self, 2)
+      count = try await store.count(Artist.where { $0.id > 1 })
       hash = try await store.contentHash()
       self.position = try await store.changeJournal.position()
       transactions = try await store.changeJournal.transactions()

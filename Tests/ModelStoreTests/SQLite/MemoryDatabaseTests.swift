@@ -52,7 +52,7 @@ import Testing
 
   @Test func oneConnectionWritesAndWaitsForTheLastReader() {
     let database = MemoryDatabase.make()
-    let (writer, reader) = (database.open(.main), database.open(.main))
+    let (writer, reader) = (database.hold(.main), database.hold(.main))
     defer { for file in [writer, reader] { database.close(file) } }
     #expect(database.lock(writer, SQLITE_LOCK_SHARED))
     #expect(database.lock(reader, SQLITE_LOCK_SHARED))
@@ -71,7 +71,7 @@ import Testing
 
   @Test func aLockOfTheLogIsSharedOrExclusive() {
     let database = MemoryDatabase.make()
-    let (one, other) = (database.open(.main), database.open(.main))
+    let (one, other) = (database.hold(.main), database.hold(.main))
     defer { for file in [one, other] { database.close(file) } }
     let (shared, exclusive) = (SQLITE_SHM_SHARED, SQLITE_SHM_EXCLUSIVE)
     #expect(database.lockIndex(one, 0b0110, SQLITE_SHM_LOCK | shared))
@@ -87,7 +87,7 @@ import Testing
 
   @Test func theLastConnectionToUnmapTheIndexFreesIt() throws {
     let database = MemoryDatabase.make()
-    let (one, other) = (database.open(.main), database.open(.main))
+    let (one, other) = (database.hold(.main), database.hold(.main))
     defer { for file in [one, other] { database.close(file) } }
     #expect(database.mapIndex(one, region: 1, byteCount: 32, creating: false) == nil)
     let region = try #require(database.mapIndex(one, region: 1, byteCount: 32, creating: true))
