@@ -1,7 +1,8 @@
 // Asynchronous forms of what changes or examines a file's models, bindings and rules.
 //
 // Parameters, results and errors are those of the synchronous forms. If you cancel the task, they
-// throw `CancellationError`, and nothing was changed.
+// throw `CancellationError`, and nothing was changed. `rebuildBindings()` may have corrected values
+// by then.
 extension Store {
   /// Returns the bindings that the file has, by name.
   public func bindings() async throws -> [BindingSchema] {

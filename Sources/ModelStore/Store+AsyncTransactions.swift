@@ -11,8 +11,22 @@ extension Store {
     configuration: StoreConfiguration = StoreConfiguration(),
     onError: @escaping @Sendable (StoreError) -> Void = StoreError.writeToStandardError
   ) async throws {
+    try await self.init(
+      at: path, models: models, migrations: migrations, bindings: bindings, rules: rules,
+      validators: validators, configuration: configuration, onError: onError)
+  }
+
+  /// Opens the store at `path` with an array of models, without blocking the task's thread.
+  ///
+  /// - Throws: As the form with a list of models.
+  public convenience init(
+    at path: String, models: [any Model.Type], migrations: [Migration] = [],
+    bindings: [FieldBinding] = [], rules: [Rule] = [], validators: [Validator] = [],
+    configuration: StoreConfiguration = StoreConfiguration(),
+    onError: @escaping @Sendable (StoreError) -> Void = StoreError.writeToStandardError
+  ) async throws {
     let declarations = Declarations(
-      migrations: migrations, models: models.map { $0.schema }, bindings: bindings, rules: rules,
+      migrations: migrations, models: models, bindings: bindings, rules: rules,
       validators: validators, changeJournal: configuration.changeJournal)
     self.init(
       try await BlockingCalls().run {

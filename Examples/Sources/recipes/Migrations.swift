@@ -12,7 +12,7 @@ enum Version1 {
   }
 }
 
-/// The second version: the field has another name, and a migration renames it in files of the first.
+/// The second version: the field has another name, and a migration renames it in older files.
 struct Member: CodableModel {
   var id: Int64
   var fullName: String

@@ -40,6 +40,7 @@ struct WriteCycle {
       let changes = try write.netChanges(before: engine.connections.snapshots)  //  7
       try write.validate(changes, by: validators)  //  8
       // Between validation and COMMIT: from here on, cancelling the caller's task has no effect.
+      try write.access.runner.checkNotCancelled()
       engine.connections.writer.shield()
       try write.access.runner.checkNotCancelled()
       guard ending == .commit else {

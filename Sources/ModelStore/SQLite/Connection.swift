@@ -57,7 +57,6 @@ final class Connection {
   /// Whether the database is known to have a link to a log.
   var isLinked = false
   private let processID = getpid()
-  private let interrupted = Atomic<Bool>(false)
 
   /// Opens `path`, which must exist. ``DatabaseFile`` creates files safely.
   init(path: String, role: Role, policy: Policy) throws(SQLiteError) {
@@ -398,16 +397,16 @@ final class Connection {
 
   /// Stops the running statement at its next step. This call alone is safe on any thread.
   func interrupt() {
-    interrupted.store(true, ordering: .relaxed)
+    hooks.interrupted.store(true, ordering: .relaxed)
     sqlite3_interrupt(handle)
   }
 
   /// Whether ``interrupt()`` was called. SQLite itself forgets the call if no statement runs at
   /// that time.
-  var isInterrupted: Bool { interrupted.load(ordering: .relaxed) }
+  var isInterrupted: Bool { hooks.interrupted.load(ordering: .relaxed) }
 
   func endInterruption() {
-    interrupted.store(false, ordering: .relaxed)
+    hooks.interrupted.store(false, ordering: .relaxed)
   }
 
   /// The number of rows that this connection has changed since it was opened, including cascades

@@ -1,4 +1,5 @@
 internal import CSQLite
+internal import Synchronization
 
 #if canImport(Glibc)
   internal import Glibc
@@ -16,6 +17,8 @@ final class ConnectionHooks {
   private let stopRequest: StopRequest?
   /// The request of the call that uses the connection now.
   private var callRequest: StopRequest?
+  /// Whether the running body is to stop; see ``Connection/interrupt()``. Any thread may use it.
+  let interrupted = Atomic<Bool>(false)
   private var busySince: ContinuousClock.Instant?
   private var mayWait = true
   private var mayStop = true
@@ -263,7 +266,8 @@ final class ConnectionHooks {
   func waitForLock(attempt: Int) -> Bool {
     let now = ContinuousClock.now
     if busySince == nil || attempt == 0 && !waitsOnce { busySince = now }
-    guard mayWait, !isStopRequested, let busySince, busySince.duration(to: now) < busyTimeout
+    guard mayWait, !isStopRequested, !(mayStop && interrupted.load(ordering: .relaxed)),
+      let busySince, busySince.duration(to: now) < busyTimeout
     else { return false }
     let ceiling = UInt32(min(25_000, 250 << min(attempt, 7)))
     usleep(UInt32.random(in: ceiling / 2...ceiling))

@@ -3,11 +3,20 @@ internal import Synchronization
 /// A blocking call that a task waits for. When the task is cancelled, the call's statements stop as
 /// by a ``StopRequest``.
 final class StoppableCall: Sendable {
-  /// The call that this thread makes now; nil if no task waits for it.
-  @TaskLocal static var current: StoppableCall?
+  @TaskLocal private static var inherited: StoppableCall?
+
+  /// The call that this thread makes now; nil if no task waits for it. A task that the call's code
+  /// starts inherits the value, but runs on another thread and is not part of the call.
+  static var current: StoppableCall? {
+    guard let call = inherited, call.thread.load(ordering: .relaxed) == currentThread() else {
+      return nil
+    }
+    return call
+  }
 
   private let cancelled = Atomic(false)
   private let shielded = Atomic(false)
+  private let thread = Atomic<UInt>(0)
 
   /// Whether the task was cancelled.
   var isCancelled: Bool { cancelled.load(ordering: .relaxed) }
@@ -22,6 +31,13 @@ final class StoppableCall: Sendable {
 
   /// Whether statements stop now. Any thread may ask.
   var request: StopRequest { StopRequest { [self] in isCancelled && !isShielded } }
+
+  /// Runs `body` as this call, on the thread that makes it.
+  func run<Result>(_ body: () throws -> Result) rethrows -> Result {
+    thread.store(currentThread(), ordering: .relaxed)
+    defer { thread.store(0, ordering: .relaxed) }
+    return try Self.$inherited.withValue(self, operation: body)
+  }
 
   /// Runs `body` to its end although the task of the current call may be cancelled.
   @discardableResult

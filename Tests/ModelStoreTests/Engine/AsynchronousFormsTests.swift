@@ -121,7 +121,7 @@ import Testing
 
   /// If a call blocked a thread that runs tasks, none would be left for the task that opens the
   /// gate.
-  @Test(.timeLimit(.minutes(2))) func waitingCallsLeaveThreadsToOtherTasks() async throws {
+  @Test(.timeLimit(.minutes(30))) func waitingCallsLeaveThreadsToOtherTasks() async throws {
     let directory = try TemporaryDirectory()
     let store = try Self.store(directory)
     let holds = AsyncStream.makeStream(of: Void.self)
@@ -239,6 +239,23 @@ import Testing
     await #expect(throws: CancellationError.self) { try await task.value }
   }
 
+  @Test func anInterruptionEndsTheWaitForALock() throws {
+    let directory = try TemporaryDirectory()
+    let store = try Self.store(directory)
+    let queue = store.engine.connections.writer
+    let waits = try queue.sync { _ in
+      try queue.inside { connection in
+        let before = connection.hooks.waitForLock(attempt: 0)
+        connection.interrupt()
+        defer { connection.endInterruption() }
+        let interrupted = connection.hooks.waitForLock(attempt: 1)
+        let shielded = connection.hooks.withoutStopping { connection.hooks.waitForLock(attempt: 1) }
+        return [before, interrupted, shielded]
+      }
+    }
+    #expect(waits == [true, false, true])
+  }
+
   @Test func whatMustComeToItsEndIsNotStopped() throws {
     let directory = try TemporaryDirectory()
     let store = try Self.store(directory)
@@ -252,7 +269,7 @@ import Testing
         ) { row in try row.integer(at: 0) }[0]
       }
     }
-    try StoppableCall.$current.withValue(call) {
+    try call.run {
       #expect(failure { try queue.sync { _ in try count(to: 100_000) } }?.code == .cancelled)
       let counted = try queue.sync { _ in
         queue.shield()

@@ -19,6 +19,13 @@ import Testing
     )
   }
 
+  @Test func openingInATaskComparesNamesToo() async throws {
+    let directory = try TemporaryDirectory()
+    let path = directory.file("names.store")
+    await #expect(throws: StoreError.self) { try await Store(at: path, models: Renamed.self) }
+    await #expect(throws: StoreError.self) { try await Store(at: path, models: [Renamed.self]) }
+  }
+
   @Test func aFieldWithAnotherKeyIsNamed() throws {
     #expect(
       try message(Renamed.self)

@@ -1,14 +1,6 @@
 internal import Dispatch
 internal import Synchronization
 
-#if canImport(Glibc)
-  internal import Glibc
-#elseif canImport(Musl)
-  internal import Musl
-#else
-  internal import Darwin
-#endif
-
 /// A resource with one connection, and the serial queue that owns it. Calls run in their order.
 ///
 /// Synchronous callers run on their own thread, so a call costs no thread hop. Asynchronous callers
@@ -177,7 +169,7 @@ final class ConnectionQueue<Resource>: @unchecked Sendable {
     do {
       return try use(body)
     } catch let error as StoreError
-      where error.code == .cancelled && isCancelled.withLock({ $0 })
+      where [.cancelled, .busy].contains(error.code) && isCancelled.withLock({ $0 })
     {
       throw CancellationError()
     }
@@ -263,12 +255,3 @@ private final class QueueTurn: Sendable {
 
 /// The innermost turn of a ``ConnectionQueue`` on which the calling code runs, if any.
 private let queueInUse = DispatchSpecificKey<QueueTurn>()
-
-/// Returns a number that no other living thread has; never 0.
-private func currentThread() -> UInt {
-  #if canImport(Glibc)
-    UInt(pthread_self())
-  #else
-    UInt(bitPattern: pthread_self())
-  #endif
-}

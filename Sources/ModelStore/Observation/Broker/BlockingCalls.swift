@@ -58,7 +58,7 @@ final class BlockingCalls: Sendable {
     }
     guard !call.isCancelled else { throw CancellationError() }
     do {
-      return try StoppableCall.$current.withValue(call, operation: body)
+      return try call.run(body)
     } catch let error as StoreError
       where call.isCancelled && (error.code == .cancelled || error.code == .busy)
     {
