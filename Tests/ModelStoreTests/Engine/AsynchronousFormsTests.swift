@@ -150,15 +150,17 @@ import Testing
           return 1
         }
       }
-      var waiting = 0
-      for await _ in begun.stream {
-        waiting += 1
-        if waiting == count { break }
+      do {
+        defer { gate.open() }
+        var waiting = 0
+        for await _ in begun.stream {
+          waiting += 1
+          if waiting == count { break }
+        }
+        // Reads do not wait for the writer.
+        let found = try await store.fetch(Artist.all).count
+        #expect(found == 2)
       }
-      // Reads do not wait for the writer.
-      let found = try await store.fetch(Artist.all).count
-      #expect(found == 2)
-      gate.open()
       return try await group.reduce(0, +)
     }
     #expect(sum == count)
