@@ -67,7 +67,7 @@ import Testing
       while true {
         do {
           for try await batch in consumer.batches() {
-            for change in batch.changes where change.model == "Book" && change.operation == .insert {
+            for change in batch.changes where change.operation == .insert {
               try await sendMail(about: change.key)
             }
             try await batch.acknowledge()

@@ -220,9 +220,11 @@ import Testing
     }
     let socket = Socket()
     let connection = Task { try await serve(socket) }
-    var messages = socket.messages.makeAsyncIterator()
     func next() async throws -> Received? {
-      try await messages.next().map { try JSONDecoder().decode(Received.self, from: $0) }
+      for await message in socket.messages {
+        return try JSONDecoder().decode(Received.self, from: message)
+      }
+      return nil
     }
     #expect(try await next() == Received(number: 0, changes: .init(isInitial: true, newCount: 0)))
     try await store.write { tx in _ = try tx.insert(Book(id: 1, title: "Gifts", pages: 274)) }
