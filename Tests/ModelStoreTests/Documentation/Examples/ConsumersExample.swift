@@ -46,6 +46,55 @@ import Testing
     try await indexing.value
   }
 
+  @Test(.timeLimit(.minutes(30))) func aConsumerContinuesAfterAnError() async throws {
+    struct Unreachable: Error {}
+    let directory = try TemporaryDirectory()
+    let configuration = StoreConfiguration(changeJournal: .full)
+    let store = try await Store(
+      at: directory.file("library.store"), models: Author.self, Book.self,
+      configuration: configuration)
+    let sent = Mutex<[[SQLValue]]>([])
+    let failures = Mutex(0)
+    @Sendable func sendMail(about key: [SQLValue]) async throws {
+      guard failures.withLock({ $0 }) > 0 else { throw Unreachable() }
+      sent.withLock { $0.append(key) }
+    }
+    @Sendable func report(_ error: any Error) { failures.withLock { $0 += 1 } }
+    @Sendable func pause() async throws { try Task.checkCancellation() }
+    // snippet: consumers-restart
+    let consumer = try await store.consumer("mail")
+    let mailing = Task {
+      while true {
+        do {
+          for try await batch in consumer.batches() {
+            for change in batch.changes where change.operation == .insert {
+              try await sendMail(about: change.key)
+            }
+            try await batch.acknowledge()
+          }
+          return  // The task was cancelled, or the store was closed.
+        } catch is CancellationError {
+          return
+        } catch {
+          report(error)
+          try await pause()
+        }
+      }
+    }
+    // end
+    try await store.write { tx in
+      _ = try tx.insert(Book(id: 1, title: "The Dispossessed", pages: 341))
+    }
+    while try consumer.lag > 0 { await Task.yield() }
+    // snippet: consumers-shutdown
+    mailing.cancel()
+    _ = await mailing.result
+    await store.close()
+    // end
+    #expect(sent.withLock { $0 } == [[.integer(1)]])
+    #expect(failures.withLock { $0 } == 1)
+  }
+
   @Test func aConsumerCountsExactlyOnce() throws {
     let directory = try TemporaryDirectory()
     let path = directory.file("library.store")

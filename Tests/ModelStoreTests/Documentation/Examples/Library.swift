@@ -57,5 +57,5 @@ struct Author: Model, Hashable {
 // end
 
 // snippet: web-encodable
-extension Book: Encodable {}
+extension Author: Encodable {}
 // end

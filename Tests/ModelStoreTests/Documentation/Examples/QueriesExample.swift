@@ -48,4 +48,35 @@ import Testing
     #expect(count == 1)
     #expect(longest == 369)
   }
+
+  @Test func aQueryIsBuiltFromOptionalFilters() async throws {
+    let directory = try TemporaryDirectory()
+    let store = try await Store(at: directory.file("library.store"), models: Author.self, Book.self)
+    try await store.write { tx in
+      try tx.insert(Book(id: 1, title: "The Dispossessed", pages: 341, rating: 5))
+      try tx.insert(Book(id: 2, title: "The Tombs of Atuan", pages: 163, rating: 4))
+      _ = try tx.insert(Book(id: 3, title: "Malafrena", pages: 369))
+    }
+    let words: String? = "The "
+    let minimumRating: Int? = nil
+    // snippet: queries-building
+    var query = Book.all.order { $0.title }
+    if let words { query = query.filter { $0.title.contains(words) } }
+    if let minimumRating { query = query.filter { $0.rating >= minimumRating } }
+
+    let count = try await store.count(query)
+    let (first, longest) = try await store.read { [query] tx in
+      let first = try tx.fetchFirst(query)
+      let longest = try tx.aggregate(.maximum, of: \Book.pages, in: query, as: Int.self)
+      return (first, longest)
+    }
+
+    let author: Int64? = nil
+    let withoutAuthor = Book.where { $0.authorID == author }  // as `== nil`
+    // end
+    #expect(count == 2)
+    #expect(first?.id == 1)
+    #expect(longest == 341)
+    #expect(try await store.fetch(withoutAuthor).map(\.id) == [1, 2, 3])
+  }
 }

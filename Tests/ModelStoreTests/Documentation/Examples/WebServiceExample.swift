@@ -7,11 +7,17 @@ import Testing
   /// The end of a connection that the article leaves to your framework.
   private struct Socket: Sendable {
     let messages: AsyncStream<Data>
+    /// What the client asks for.
+    let requests: AsyncStream<String>
     private let continuation: AsyncStream<Data>.Continuation
+    private let asking: AsyncStream<String>.Continuation
 
     init() {
       (messages, continuation) = AsyncStream.makeStream()
+      (requests, asking) = AsyncStream.makeStream()
     }
+
+    func ask(for request: String) { asking.yield(request) }
 
     func send(_ message: Data) async throws { continuation.yield(message) }
   }
@@ -61,6 +67,7 @@ import Testing
       return switch error.code {
       case .recordNotFound: 404
       case .conflict: 409
+      case .rejected where error.violations.contains(where: { $0.kind == .unique }): 409
       case .rejected: 422  // `error.violations` lists every rule that the record breaks
       case .busy: 503
       default: 500
@@ -96,6 +103,11 @@ import Testing
       statuses.append(status(for: error))
     }
     #expect(statuses == [422, 404, 499])
+    let twice = await #expect(throws: StoreError.self) {
+      try await store.write { tx in _ = try tx.insert(Book(id: 1, title: "Powers", pages: 502)) }
+    }
+    #expect(twice.map { status(for: $0) } == 409)
+    #expect(twice?.violations.map(\.rule) == ["Book.key"])
   }
 
   @Test func aClientFollowsALiveQuery() async throws {
@@ -109,6 +121,7 @@ import Testing
     @Sendable func follow(_ socket: Socket) async throws {
       let live = try await store.liveQuery(Book.all.order { $0.title })
       let encoder = JSONEncoder()
+      encoder.dateEncodingStrategy = .iso8601
       let events = try await live.changes(options: .initial, coalescing: .latest)
       for try await changes in events {
         try await socket.send(encoder.encode(changes))
@@ -166,6 +179,58 @@ import Testing
     try PlainDatabase(store.path).execute("UPDATE Book SET title = 'Tales' WHERE id = 3")
     try await store.refresh()
     try await receive(until: ["Tales", "The Gifts"])
+    connection.cancel()
+    try await connection.value
+  }
+
+  @Test func aClientThatLostAMessageReceivesAllRowsAgain() async throws {
+    let directory = try TemporaryDirectory()
+    let store = try await Store(at: directory.file("library.store"), models: Author.self, Book.self)
+    // snippet: web-resync
+    struct Message: Encodable {
+      let number: Int
+      let changes: QueryChanges<Book>
+    }
+
+    @Sendable func stream(_ live: LiveQuery<Book>, to socket: Socket) async throws {
+      let encoder = JSONEncoder()
+      var number = 0
+      for try await changes in try await live.changes(options: .initial, coalescing: .latest) {
+        try await socket.send(encoder.encode(Message(number: number, changes: changes)))
+        number += 1
+      }
+    }
+
+    @Sendable func serve(_ socket: Socket) async throws {
+      let live = try await store.liveQuery(Book.all.order { $0.title })
+      var sending = Task { try await stream(live, to: socket) }
+      for await request in socket.requests where request == "resync" {
+        sending.cancel()
+        _ = await sending.result  // No message of the first stream follows.
+        sending = Task { try await stream(live, to: socket) }
+      }
+      sending.cancel()
+    }
+    // end
+    struct Received: Decodable, Equatable {
+      struct Changes: Decodable, Equatable { let isInitial: Bool, newCount: Int }
+
+      let number: Int
+      let changes: Changes
+    }
+    let socket = Socket()
+    let connection = Task { try await serve(socket) }
+    func next() async throws -> Received? {
+      for await message in socket.messages {
+        return try JSONDecoder().decode(Received.self, from: message)
+      }
+      return nil
+    }
+    #expect(try await next() == Received(number: 0, changes: .init(isInitial: true, newCount: 0)))
+    try await store.write { tx in _ = try tx.insert(Book(id: 1, title: "Gifts", pages: 274)) }
+    #expect(try await next() == Received(number: 1, changes: .init(isInitial: false, newCount: 1)))
+    socket.ask(for: "resync")
+    #expect(try await next() == Received(number: 0, changes: .init(isInitial: true, newCount: 1)))
     connection.cancel()
     try await connection.value
   }

@@ -100,4 +100,24 @@ import Testing
     #expect(rated != books)
     #expect(ContentHash(kept) == books)
   }
+
+  @Test func aFunctionWritesInTheTransactionOfItsCaller() throws {
+    let directory = try TemporaryDirectory()
+    let store = try Store(at: directory.file("library.store"), models: Author.self, Book.self)
+    try store.write { tx in
+      try tx.insert(Author(id: 1, name: "Ursula K. Le Guin"))
+      try tx.insert(Book(id: 1, title: "Gifts", pages: 274))
+    }
+    // snippet: transaction-in-a-function
+    func assign(_ book: Int64, to author: Author, in tx: borrowing WriteTransaction) throws {
+      try tx.set(\Book.authorID, to: author.id, for: book)
+      try tx.set(\Book.authorName, to: author.name, for: book)
+    }
+
+    try store.write { tx in
+      if let author = try tx.find(Author.self, 1) { try assign(1, to: author, in: tx) }
+    }
+    // end
+    #expect(try store.find(Book.self, 1)?.authorName == "Ursula K. Le Guin")
+  }
 }
