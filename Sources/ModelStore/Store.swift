@@ -28,7 +28,7 @@ public final class Store: Sendable {
   ///   - models: The models of the program. Missing tables are created; see
   ///     ``StoreConfiguration/schemaChanges``.
   ///   - migrations: The program's migrations. Those that the file does not have yet are applied
-  ///     first.
+  ///     first. Pass the same list in every program that may create the file.
   ///   - bindings: Fields that the file itself keeps in sync. Installed and synchronised when new.
   ///   - rules: Rules in addition to those in the models' definitions. Installed when new or
   ///     changed.

@@ -6,7 +6,7 @@
 /// the migrations, so a schema that comes from migrations alone is replayed from the first.
 ///
 /// It reads the text of migrations in SQL. A migration in Swift counts as one that creates, renames
-/// and drops nothing.
+/// and drops nothing, and may insert rows into any table.
 struct MigrationPlan {
   /// The models whose tables are created first.
   private(set) var created: [ModelSchema] = []
@@ -28,13 +28,14 @@ struct MigrationPlan {
       model.kind == .table && !model.isAdopted && !found.contains(model.tableName)
     }
     var schema = PlannedSchema(pending, objects: found, lacking: lacking, isFresh: isFresh)
-    for migration in pending {
+    for (index, migration) in pending.enumerated() {
       let effect = MigrationEffect(migration, in: schema)
       let decision = isFresh ? try effect.decision() : effect.decisionForOldFile
       switch decision {
-      case .run: schema.run(effect.statements)
+      case .run: schema.run(effect.statements, isSwift: migration.isSwift)
       case .skip: skipped.insert(migration.version)
       }
+      schema.forgetFormer(before: index + 1)
     }
     created = lacking.filter { !schema.made.contains($0.tableName) }
   }
@@ -51,50 +52,81 @@ private struct PlannedSchema {
   var made: Set<ExactText> = []
   /// Tables into which running migrations have inserted rows.
   var seeded: Set<ExactText> = []
-  /// The tables of models that the file lacks.
-  let declared: Set<ExactText>
+  /// Whether running migrations may have inserted rows into other tables, too.
+  var mayHaveOtherRows = false
+  private var hasTriggers = false
+  /// The names of the tables of models that the file lacks, by the names that SQLite compares.
+  let names: [ExactText: String]
   /// The indexes that are created with these tables.
   let declaredIndexes: Set<ExactText>
-  /// The objects that a pending migration renames or drops. A fresh file never had them.
-  let former: Set<ExactText>
+  /// The objects that this migration or a later one renames or drops, and does not create again. A
+  /// fresh file never had them.
+  private(set) var former: Set<ExactText> = []
+  private let gone: [Set<ExactText>]
   let isFresh: Bool
 
   init(_ pending: [Migration], objects: Set<ExactText>, lacking: [ModelSchema], isFresh: Bool) {
     known = objects
-    declared = Set(lacking.map(\.tableName))
+    names = Dictionary(lacking.map { ($0.tableName, $0.table) }, uniquingKeysWith: { $1 })
     declaredIndexes = Set(
       lacking.flatMap { SchemaSQL($0).objects }.filter { $0.kind == .index }
         .map { ExactText($0.name.asciiFolded) })
     self.isFresh = isFresh
-    let statements = pending.flatMap { SQLTokens($0.sql).statements }.map(MigrationStatement.init)
-    former = Set(
-      statements.compactMap { statement in
-        switch statement {
-        case .rename(let name, _), .drop(let name): name
-        default: nil
-        }
-      })
+    gone = pending.map(Self.gone)
+    forgetFormer(before: 0)
   }
+
+  /// What a migration renames or drops, and does not create again.
+  private static func gone(after migration: Migration) -> Set<ExactText> {
+    var gone: Set<ExactText> = []
+    for statement in SQLTokens(migration.sql).statements.map(MigrationStatement.init) {
+      switch statement {
+      case .create(let name, _), .createIndex(let name, _), .createTrigger(let name, _):
+        gone.remove(name)
+      case .rename(let name, let new):
+        gone.insert(name)
+        gone.remove(new)
+      case .drop(let name): gone.insert(name)
+      case .alter, .insert, .change, .header, .neutral, .other: break
+      }
+    }
+    return gone
+  }
+
+  /// Forgets what only the first `count` migrations rename or drop.
+  mutating func forgetFormer(before count: Int) {
+    former = gone.dropFirst(count).reduce(into: []) { $0.formUnion($1) }
+  }
+
+  func isDeclared(_ name: ExactText) -> Bool { names[name] != nil }
 
   /// Whether the file gets the table in its present form, or never has it.
   func isSettled(_ name: ExactText) -> Bool {
-    !known.contains(name) && (declared.contains(name) || isFresh && former.contains(name))
+    !known.contains(name) && (isDeclared(name) || isFresh && former.contains(name))
   }
 
-  mutating func run(_ statements: [MigrationStatement]) {
+  mutating func run(_ statements: [MigrationStatement], isSwift: Bool) {
+    if isSwift { mayHaveOtherRows = true }
     for statement in statements {
       switch statement {
-      case .create(let name):
+      case .create(let name, _):
         known.insert(name)
         made.insert(name)
-      case .createDependent(let name, _): known.insert(name)
+      case .createIndex(let name, _): known.insert(name)
+      case .createTrigger(let name, _):
+        known.insert(name)
+        hasTriggers = true
       case .rename(let name, let new):
         known.remove(name)
         known.insert(new)
         made.insert(new)
       case .drop(let name): known.remove(name)
-      case .insert(let name, _): seeded.insert(name)
-      case .alter, .change, .neutral, .other: break
+      case .insert(let name, _):
+        seeded.insert(name)
+        if hasTriggers { mayHaveOtherRows = true }
+      case .change: if hasTriggers { mayHaveOtherRows = true }
+      case .other: mayHaveOtherRows = true
+      case .alter, .header, .neutral: break
       }
     }
   }
@@ -107,21 +139,27 @@ private struct MigrationEffect {
   private let schema: PlannedSchema
   /// The objects that it alters, renames or drops and has not created itself.
   private var changed: Set<ExactText> = []
-  /// The tables that it creates, under all their names.
+  /// The objects that it creates, under all their names.
   private var created: Set<ExactText> = []
   /// The tables that it creates and does not drop, each with the index of the statement.
   private var left: [ExactText: Int] = [:]
+  /// The new names of tables that have no rows.
+  private var renamed: Set<ExactText> = []
 
   init(_ migration: Migration, in schema: PlannedSchema) {
     self.migration = migration
     self.schema = schema
     statements = SQLTokens(migration.sql).statements.map(MigrationStatement.init)
     for (index, statement) in statements.enumerated() { note(statement, index) }
+    // DROP … IF EXISTS before CREATE replaces an object that the file need not have.
+    changed = changed.filter { name in
+      !created.contains(name) || schema.isSettled(name) || schema.known.contains(name)
+    }
   }
 
   private mutating func note(_ statement: MigrationStatement, _ index: Int) {
     switch statement {
-    case .create(let name):
+    case .create(let name, _):
       created.insert(name)
       left[name] = index
     case .alter(let name): if left[name] == nil { changed.insert(name) }
@@ -132,10 +170,13 @@ private struct MigrationEffect {
         left[new] = place
       } else {
         changed.formUnion([name, new])
+        if hasNoRows(name), !schema.known.contains(new) { renamed.insert(new) }
       }
-    case .createDependent(let name, let table):
+    case .createIndex(let name, let table):
+      created.insert(name)
       if schema.declaredIndexes.contains(name), schema.isSettled(table) { changed.insert(table) }
-    case .insert, .change, .neutral, .other: break
+    case .createTrigger(let name, _): created.insert(name)
+    case .insert, .change, .header, .neutral, .other: break
     }
   }
 
@@ -154,8 +195,22 @@ private struct MigrationEffect {
 
   /// Whether it runs on a file that has tables.
   var decisionForOldFile: Migration.FreshFiles {
-    let skips = !changed.isEmpty && changed.allSatisfy(schema.isSettled) && firstLoss == nil
+    if changesRowsOnly { return .skip }
+    if let declared = migration.onFreshFiles, concernsNewTablesOnly { return declared }
+    let skips =
+      changed.contains(where: schema.isSettled)
+      && changed.allSatisfy { schema.isSettled($0) || renamed.contains($0) } && firstLoss == nil
     return skips ? .skip : .run
+  }
+
+  /// Whether it concerns tables that the file gets in their present form, and neither changes nor
+  /// reads what the file has.
+  private var concernsNewTablesOnly: Bool {
+    statements.contains { $0.targets.contains(where: schema.isSettled) }
+      && statements.allSatisfy { statement in
+        statement != .other && schema.known.isDisjoint(with: statement.targets)
+          && schema.known.isDisjoint(with: statement.sources)
+      }
   }
 
   /// Whether `name` is what it calls a table that was there before.
@@ -168,17 +223,21 @@ private struct MigrationEffect {
     let changes = statements.filter { $0 != .neutral }
     return !changes.isEmpty
       && changes.allSatisfy { statement in
-        if case .change(let name) = statement { hasNoRows(name) } else { false }
+        if case .change(let name, _) = statement { hasNoRows(name) } else { false }
       }
   }
 
   private func hasNoRows(_ name: ExactText) -> Bool {
-    schema.isSettled(name) && !schema.seeded.contains(name)
+    (schema.isSettled(name) || renamed.contains(name)) && !mayHaveRows(name)
+  }
+
+  private func mayHaveRows(_ name: ExactText) -> Bool {
+    schema.mayHaveOtherRows || schema.seeded.contains(name)
   }
 
   /// The first statement whose effect a fresh file would lack; nil when there is none.
   private var firstLoss: Int? {
-    let lost = left.filter { !changed.contains($0.key) && !schema.declared.contains($0.key) }
+    let lost = left.filter { !changed.contains($0.key) && !schema.isDeclared($0.key) }
     return statements.indices.first { index in
       lost.values.contains(index) || isLost(statements[index])
     }
@@ -186,16 +245,20 @@ private struct MigrationEffect {
 
   private func isLost(_ statement: MigrationStatement) -> Bool {
     switch statement {
-    case .create, .drop, .neutral: false
+    case .drop, .neutral: false
+    // Filling a table from another one that has rows.
+    case .create(_, let sources): !sources.isDisjoint(with: schema.known)
     // A running migration has inserted rows, so the table must also have its earlier form.
     case .alter(let name), .rename(let name, _): schema.seeded.contains(name)
-    case .createDependent(let name, _):
+    case .createIndex(let name, _):
       !schema.declaredIndexes.contains(name) && !schema.known.contains(name)
+    case .createTrigger(let name, _): !schema.known.contains(name)
     // Not lost: filling a table that this migration creates from a table without rows.
-    case .insert(let name, let names):
-      !created.contains(name) || names.isDisjoint(with: changed.filter(hasNoRows))
-    case .change(let name): !hasNoRows(name) && !created.contains(name)
-    case .other: true
+    case .insert(let name, let sources):
+      !created.contains(name) || sources.isDisjoint(with: changed.filter(hasNoRows))
+        || !sources.isDisjoint(with: schema.known)
+    case .change(let name, _): !hasNoRows(name) && !created.contains(name)
+    case .header, .other: true
     }
   }
 
@@ -203,14 +266,16 @@ private struct MigrationEffect {
   ///   changes other tables.
   private func undecided(_ index: Int?) -> StoreError {
     let choice = "pass onFreshFiles: .run or .skip"
-    let present = "it changes tables that the file gets in their present form, and"
+    let tables = changed.map { schema.names[$0] ?? $0.text }.sorted().joined(separator: ", ")
+    let present = "tables that the file gets in their present form"
     let reason =
       switch index {
-      case nil: "\(present) tables of earlier migrations. Split it, or \(choice)"
+      case nil:
+        "it changes \(tables): \(present), and tables of earlier migrations. Split it, or \(choice)"
       case let index? where changesSeeds(statements[index]):
-        "statement \(index + 1) changes a table into which an earlier migration inserts rows. To decide, \(choice)"
+        "it changes \(tables), and statement \(index + 1) changes a table into which an earlier migration \(schema.mayHaveOtherRows ? "may insert" : "inserts") rows. To decide, \(choice)"
       case let index?:
-        "\(present) statement \(index + 1) does more. Move that statement to a migration of its own, or \(choice)"
+        "it changes \(present) (\(tables)), and statement \(index + 1) does more. Move that statement to a migration of its own, or \(choice)"
       }
     return StoreError(
       .migrationConflict,
@@ -220,8 +285,9 @@ private struct MigrationEffect {
 
   private func changesSeeds(_ statement: MigrationStatement) -> Bool {
     switch statement {
-    case .alter(let name), .rename(let name, _), .change(let name): schema.seeded.contains(name)
-    case .create, .createDependent, .drop, .insert, .neutral, .other: false
+    case .alter(let name), .rename(let name, _): schema.seeded.contains(name)
+    case .change(let name, _): schema.isSettled(name) && mayHaveRows(name)
+    default: false
     }
   }
 }

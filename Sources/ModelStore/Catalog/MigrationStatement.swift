@@ -1,19 +1,20 @@
 /// What a statement of a migration does to the objects of a file, as far as its first words say.
 /// Names are in lower case, as SQLite compares them.
 enum MigrationStatement: Hashable {
-  /// Creates a table, virtual table or view.
-  case create(ExactText)
-  /// Creates an index or trigger on a table.
-  case createDependent(ExactText, on: ExactText)
+  /// Creates a table, virtual table or view. A table can be filled from others.
+  case create(ExactText, from: Set<ExactText>)
+  case createIndex(ExactText, on: ExactText)
+  case createTrigger(ExactText, on: ExactText)
   /// Changes a table in another way than by a new name.
   case alter(ExactText)
   case rename(ExactText, to: ExactText)
   /// Drops a table, view, index or trigger.
   case drop(ExactText)
-  /// - Parameter names: All names and keywords of the statement, for the tables that it reads.
-  case insert(into: ExactText, names: Set<ExactText>)
+  case insert(into: ExactText, from: Set<ExactText>)
   /// Changes or deletes rows, and has no effect on a table without rows.
-  case change(ExactText)
+  case change(ExactText, from: Set<ExactText>)
+  /// Sets a number in the file's header.
+  case header
   /// Leaves nothing behind in the file's schema and records.
   case neutral
   case other
@@ -23,40 +24,62 @@ enum MigrationStatement: Hashable {
     self = Self.read(&words) ?? .other
   }
 
+  /// The objects that it changes, and the table that an index or trigger belongs to.
+  var targets: Set<ExactText> {
+    switch self {
+    case .alter(let name), .drop(let name), .insert(let name, _), .change(let name, _),
+      .createIndex(_, on: let name), .createTrigger(_, on: let name):
+      [name]
+    case .rename(let name, let new): [name, new]
+    case .create, .header, .neutral, .other: []
+    }
+  }
+
+  /// The tables from which it takes rows, and possibly other names.
+  var sources: Set<ExactText> {
+    switch self {
+    case .create(_, let sources), .insert(_, let sources), .change(_, let sources): sources
+    default: []
+    }
+  }
+
   private static func read(_ words: inout Words) -> Self? {
-    if words.take("CREATE") { return creation(&words) }
+    let sources = words.sources
+    if words.take("CREATE") { return creation(&words, sources) }
     if words.take("ALTER", "TABLE") { return alteration(&words) }
     if words.take("DROP") {
       guard words.take(oneOf: "TABLE", "VIEW", "INDEX", "TRIGGER") else { return nil }
       _ = words.take("IF", "EXISTS")
       return words.takeName().map(drop)
     }
+    if words.take("PRAGMA") {
+      return words.take(oneOf: "LEGACY_ALTER_TABLE", "DEFER_FOREIGN_KEYS") ? neutral : header
+    }
+    if words.take(oneOf: "ANALYZE", "REINDEX") { return neutral }
+    words.skipCommonTables()
     if words.take("UPDATE") {
       words.takeConflictClause()
-      return words.takeName().map(change)
+      return words.takeName().map { change($0, from: sources) }
     }
-    if words.take("DELETE", "FROM") { return words.takeName().map(change) }
+    if words.take("DELETE", "FROM") { return words.takeName().map { change($0, from: sources) } }
     if words.take("INSERT") || words.take("REPLACE") {
-      let names = words.names
       words.takeConflictClause()
       guard words.take("INTO") else { return nil }
-      return words.takeName().map { insert(into: $0, names: names) }
+      return words.takeName().map { insert(into: $0, from: sources) }
     }
-    if words.take("PRAGMA") {
-      return words.take(oneOf: "LEGACY_ALTER_TABLE", "DEFER_FOREIGN_KEYS") ? neutral : nil
-    }
-    return words.take(oneOf: "SELECT", "ANALYZE", "REINDEX") ? neutral : nil
+    return words.take("SELECT") ? neutral : nil
   }
 
-  private static func creation(_ words: inout Words) -> Self? {
+  private static func creation(_ words: inout Words, _ sources: Set<ExactText>) -> Self? {
     _ = words.take(oneOf: "UNIQUE", "VIRTUAL")
-    let isDependent = words.take(oneOf: "INDEX", "TRIGGER")
-    guard isDependent || words.take(oneOf: "TABLE", "VIEW") else { return nil }
+    let kinds = ["TABLE", "VIEW", "INDEX", "TRIGGER"]
+    guard let kind = kinds.first(where: { words.take($0) }) else { return nil }
     _ = words.take("IF", "NOT", "EXISTS")
     guard let name = words.takeName() else { return nil }
-    guard isDependent else { return create(name) }
-    guard words.skip(to: "ON") else { return nil }
-    return words.takeName().map { createDependent(name, on: $0) }
+    if kind == "TABLE" { return create(name, from: sources) }
+    if kind == "VIEW" { return create(name, from: []) }
+    guard words.skip(to: "ON"), let table = words.takeName() else { return nil }
+    return kind == "INDEX" ? createIndex(name, on: table) : createTrigger(name, on: table)
   }
 
   private static func alteration(_ words: inout Words) -> Self? {
@@ -79,8 +102,27 @@ private struct Words {
 
   var count: Int { rest.count }
 
-  /// What the tokens name. A string could be a value, so it does not count.
-  var names: Set<ExactText> { Set(rest.filter { $0.kind != .string }.map(name)) }
+  /// The tables that the statement reads, and possibly other names. Every token between FROM, JOIN
+  /// or IN and the next clause counts, so no table is missing.
+  var sources: Set<ExactText> {
+    var found: Set<ExactText> = []
+    var isSource = false
+    for token in rest {
+      if Self.beforeSources.contains(where: { source.isKeyword(token, $0) }) {
+        isSource = true
+      } else if Self.afterSources.contains(where: { source.isKeyword(token, $0) }) {
+        isSource = false
+      } else if isSource, token.kind != .symbol {
+        found.insert(name(token))
+      }
+    }
+    return found
+  }
+
+  private static let beforeSources = ["FROM", "JOIN", "IN"]
+  private static let afterSources = [
+    "GROUP", "HAVING", "LIMIT", "ON", "ORDER", "SELECT", "SET", "USING", "VALUES", "WHERE",
+  ]
 
   private func name(_ token: SQLTokens.Token) -> ExactText {
     ExactText(source.name(token).asciiFolded)
@@ -111,6 +153,20 @@ private struct Words {
     rest.removeFirst()
     return rest.popFirst().map(name)
   }
+
+  /// Takes WITH and its tables, which are in parentheses.
+  mutating func skipCommonTables() {
+    guard take("WITH") else { return }
+    var depth = 0
+    while let first = rest.first {
+      let text = source.text(first.range)
+      if depth == 0, Self.verbs.contains(where: { source.isKeyword(first, $0) }) { return }
+      if first.kind == .symbol { depth += text == "(" ? 1 : text == ")" ? -1 : 0 }
+      rest.removeFirst()
+    }
+  }
+
+  private static let verbs = ["DELETE", "INSERT", "REPLACE", "SELECT", "UPDATE"]
 
   /// Takes OR REPLACE and the like.
   mutating func takeConflictClause() {

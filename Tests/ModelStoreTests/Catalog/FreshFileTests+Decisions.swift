@@ -31,6 +31,10 @@ extension FreshFileTests {
       ALTER TABLE new_Member RENAME TO Member;
       """, more(2)
     ),
+    (
+      "ALTER TABLE Member RENAME COLUMN a TO name; DROP VIEW IF EXISTS v; CREATE VIEW v AS SELECT 1",
+      more(3)
+    ),
     // A string that is equal to a table's name is not that table.
     (
       """
