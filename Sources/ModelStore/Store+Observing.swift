@@ -121,8 +121,7 @@ extension Store {
   /// - Precondition: Neither inside a callback nor inside a write, where a callback that writes
   ///   would wait for the caller.
   public func waitForDelivery() {
-    precondition(
-      !engine.connections.writer.isCurrent, "Waiting for delivery inside a write may never end.")
+    checkMayWait()
     engine.broker.drain()
   }
 
@@ -134,9 +133,15 @@ extension Store {
   ///
   /// - Precondition: As for ``waitForDelivery()``.
   public func waitUntilQuiet() {
+    checkMayWait()
+    engine.broker.drainAnswers()
+  }
+
+  private func checkMayWait() {
     precondition(
       !engine.connections.writer.isCurrent, "Waiting for delivery inside a write may never end.")
-    engine.broker.drainAnswers()
+    precondition(
+      !engine.broker.isCurrent, "Waiting for delivery inside a callback would never end.")
   }
 
   /// Checks whether another process has written since the last check, and notifies observers if so.

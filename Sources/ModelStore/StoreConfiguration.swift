@@ -195,6 +195,39 @@ public struct StoreConfiguration: Hashable, Sendable {
     return mine == other
   }
 
+  /// Describes the settings that keep stores with `self` and `other` from sharing an engine: what
+  /// is set here, and what the other store wants.
+  func difference(from other: StoreConfiguration) -> (present: String, wanted: String) {
+    var present: [String] = []
+    var wanted: [String] = []
+    func compare<Value: Equatable>(
+      _ name: String, _ setting: KeyPath<StoreConfiguration, Value>
+    ) {
+      guard self[keyPath: setting] != other[keyPath: setting] else { return }
+      present.append("\(name) \(self[keyPath: setting])")
+      wanted.append("\(other[keyPath: setting])")
+    }
+    if access == .readOnly || other.access == .readOnly { compare("access", \.access) }
+    compare("durability", \.durability)
+    compare("busyTimeout", \.busyTimeout)
+    compare("maxReaderCount", \.maxReaderCount)
+    compare("cacheSize", \.cacheSize)
+    compare("checkpointFrameCount", \.checkpointFrameCount)
+    compare("statementCacheCapacity", \.statementCacheCapacity)
+    compare("maxValueSize", \.maxValueSize)
+    compare("journalMode", \.journalMode)
+    // The other settings have no short text.
+    if present.isEmpty {
+      let name =
+        refusals != other.refusals
+        ? "refusals"
+        : journalRetention != other.journalRetention
+          ? "journalRetention" : functions != other.functions ? "functions" : "settings"
+      return ("other \(name)", "its own")
+    }
+    return (present.joined(separator: ", "), wanted.joined(separator: ", "))
+  }
+
   var connectionPolicy: Connection.Policy {
     Connection.Policy(
       durability: durability, busyTimeout: busyTimeout, cacheSize: cacheSize,

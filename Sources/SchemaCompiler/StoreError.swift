@@ -224,10 +224,12 @@ extension StoreError {
     let first = violations[0]
     let place =
       first.fields.isEmpty ? first.model : "\(first.model).\(first.fields.joined(separator: ", "))"
+    // A conflict breaks no rule of the catalog.
+    let rule = first.kind == .conflict ? "" : " (rule \(first.rule))"
     let more = count > 1 ? " (and \(count - 1) more)" : ""
     self.init(
       .rejected,
-      "Nothing was changed: \(place.isEmpty ? "the transaction" : place) \(first.message) (rule \(first.rule))\(more).",
+      "Nothing was changed: \(place.isEmpty ? "the transaction" : place) \(first.message)\(rule)\(more).",
       model: first.model.isEmpty ? nil : first.model, field: first.fields.first, key: first.key,
       violations: violations, violationCount: count)
   }

@@ -90,7 +90,8 @@ extension MigrationLedger.Scope {
     let newest = known.last?.version ?? 0
     for entry in applied {
       guard let migration = known.first(where: { $0.version == entry.version }) else {
-        throw entry.version > newest ? newer(entry, than: newest) : missing(entry)
+        throw entry.version > newest
+          ? newer(applied.last ?? entry, than: known.last) : missing(entry)
       }
       guard migration.checksum == entry.checksum else { throw changed(migration, from: entry) }
       // Of a migration in Swift, the name is all that can be compared.
@@ -125,14 +126,14 @@ extension MigrationLedger.Scope {
     return ordered
   }
 
-  private func newer(_ entry: MigrationLedger.Entry, than newest: Int64) -> StoreError {
-    let writer = self == .store ? "ModelStore" : "this program"
+  private func newer(_ last: MigrationLedger.Entry, than newest: Migration?) -> StoreError {
+    let reader = self == .store ? "this ModelStore" : "this program"
+    let known = newest.map { "only those up to \($0.version) (\($0.name))" } ?? "none"
     return StoreError(
       .newerFormat,
       """
-      The file was written by a newer version of \(writer): it has had the migration \
-      \(entry.version) \(entry.name), and the newest known here is \(newest). Update this program; \
-      nothing was changed.
+      The file has migrations up to \(last.version) (\(last.name)); \(reader) knows \(known). \
+      Update this program; nothing was changed.
       """)
   }
 

@@ -82,9 +82,11 @@ enum StoreEngines {
       }
       guard let engine = engines[file.identity]?.engine else { return nil }
       guard engine.configuration.isCompatible(with: configuration) else {
+        let difference = engine.configuration.difference(from: configuration)
         throw StoreError(
           .configurationConflict,
-          "\(file.path) is already open in this process with another configuration.")
+          "\(file.path) is already open in this process with \(difference.present); this store wants \(difference.wanted)."
+        )
       }
       engines[file.identity]?.leaseCount += 1
       return engine

@@ -10,8 +10,10 @@
 /// }
 /// ```
 /// The name of each coding key is the name of a field of the definition. Opening a store compares
-/// them. To do so, it decodes the type once from sample values, such as 0 and the empty text. An
-/// `init(from:)` of your own may throw for such values; it must not stop the program.
+/// them, and the fields' key paths with the properties. To do so, it decodes the type from sample
+/// values, such as 0 and the empty text. An `init(from:)` of your own may throw for such values; it
+/// must not stop the program. Conform an enum with texts to `CaseIterable`: otherwise there is no
+/// sample of it, and opening compares only the keys up to it.
 ///
 /// Each field is stored as its ``ColumnValue`` conformance says, whatever its own `Codable` does.
 /// For example, a `Date` is the same REAL as in a model by hand. Declare a nested `Codable` value

@@ -1,7 +1,8 @@
 extension CodableModel {
   /// Compares the coding keys with the definition's fields before any record is read.
   ///
-  /// The type decodes itself from sample values. The check notes the keys that it asks for.
+  /// The type decodes itself from sample values. The check notes the keys that it asks for. Then it
+  /// decodes the type from other samples, and compares what the key paths of the fields read.
   ///
   /// - Throws: ``StoreError`` with code `unsupportedSchema`; the message lists all differences.
   static func checkCoding() throws(StoreError) {
@@ -19,21 +20,112 @@ extension CodableModel {
       // A type may refuse a sample. The keys up to there are known; a later one that is wrong
       // throws when a record is read or written.
     }
-    let problems = asked.problems(in: plan)
+    var problems = asked.problems(in: plan)
+    if problems.isEmpty { problems = crossedPaths(plan) }
     guard let first = problems.first else { return }
     throw StoreError(
       .unsupportedSchema,
       "\(schema.name) and its coding keys differ: \(problems.map(\.text).joined(separator: "; ")).",
       model: schema.name, field: first.field)
   }
+
+  /// Returns the fields whose key path reads what the type decodes under another field's name.
+  ///
+  /// A value that `init(from:)` changes proves nothing. So a key path must read the value of the
+  /// other field in every decoding, among them some in which only one of the two has another value.
+  private static func crossedPaths(_ plan: CodingPlan) -> [(field: String, text: String)] {
+    let trials = SampleTrial.all(plan.names) { decoder in
+      let record = try Self(from: decoder)
+      return try plan.names.indices.map { try definition.sqlValue(of: record, at: $0) }
+    }
+    var problems: [(field: String, text: String)] = []
+    for (index, name) in plan.names.enumerated() {
+      guard
+        let other = plan.names.indices.first(where: { other in
+          other != index && SampleTrial.isCrossed(index, with: other, in: trials)
+        })
+      else { continue }
+      problems.append(
+        (name, "the key path of the field \(name) reads the value of the key \(plan.names[other])"))
+    }
+    return problems
+  }
+}
+
+extension Model {
+  /// Compares the key paths of the fields with each other.
+  ///
+  /// - Throws: ``StoreError`` with code `unsupportedSchema` if fields have the same key path.
+  static func checkPaths() throws(StoreError) {
+    let twins = definition.fieldsWithSamePath
+    guard let first = twins.first else { return }
+    let list = twins.map { $0.joined(separator: " and ") }.joined(separator: "; ")
+    throw StoreError(
+      .unsupportedSchema,
+      "\(schema.name): these fields have the same key path: \(list). Each field needs its own.",
+      model: schema.name, field: first.last)
+  }
+}
+
+/// One decoding of a type from samples.
+private struct SampleTrial {
+  /// Whether each field had the second of its two samples.
+  let isSecond: [Bool]
+  /// What was decoded under the name of each field.
+  let decoded: [SQLValue?]
+  /// What the key path of each field read from the record.
+  let read: [SQLValue]
+
+  /// Decodes so often that any two fields differ in some decoding, in either direction. Decodings
+  /// that the type refuses are left out.
+  static func all(
+    _ names: [String], _ read: (SampleDecoder) throws -> [SQLValue]
+  ) -> [SampleTrial] {
+    var trials: [SampleTrial] = []
+    let samples = ColumnSamples()
+    // The last bit is 0 in all numbers: the decodings with only first and only second samples.
+    let bits = 0...(Int.bitWidth - names.count.leadingZeroBitCount)
+    for (bit, expected) in bits.flatMap({ [($0, 1), ($0, 0)] }) {
+      let isSecond = names.indices.map { ($0 + 1) >> bit & 1 == expected }
+      let seconds = Set(names.indices.filter { isSecond[$0] }.map { names[$0] })
+      let asked = AskedKeys()
+      let decoder = SampleDecoder(
+        names: names, asked: asked, samples: samples, trial: .init(seconds: seconds))
+      do {
+        let read = try read(decoder)
+        trials.append(
+          SampleTrial(isSecond: isSecond, decoded: names.map { asked.values[$0] }, read: read))
+      } catch {
+        // The type refuses these samples. It may accept those of the other decodings.
+      }
+    }
+    return trials
+  }
+
+  /// Returns whether the key path of `field` reads what is decoded for `other`.
+  static func isCrossed(_ field: Int, with other: Int, in trials: [SampleTrial]) -> Bool {
+    guard trials.allSatisfy({ $0.read[field] == $0.decoded[other] }) else { return false }
+    func differ(second: Int, first: Int) -> SampleTrial? {
+      trials.first { trial in
+        trial.isSecond[second] && !trial.isSecond[first]
+          && trial.decoded[field] != trial.decoded[other]
+      }
+    }
+    guard let own = differ(second: field, first: other),
+      let others = differ(second: other, first: field)
+    else { return false }
+    return own.decoded[other] != others.decoded[other]
+  }
 }
 
 /// The keys that a type asked its decoder for.
-private final class AskedKeys {
+final class AskedKeys {
   /// Each once. A type may ask whether there is a value before it decodes it.
   private var keys: [(name: String, type: Any.Type?)] = []
   /// One for each type of coding keys: whether it has a key with this name.
   private var hasKey: [(String) -> Bool] = []
+  /// What the type got under each name, as it would be stored.
+  private(set) var values: [String: SQLValue] = [:]
 
   func note<Key: CodingKey>(_ type: Key.Type) {
     hasKey.append { Key(stringValue: $0) != nil }
@@ -45,6 +137,11 @@ private final class AskedKeys {
     } else {
       keys.append((key.stringValue, type))
     }
+  }
+
+  /// Notes the value under a key.
+  func note(_ value: any Decodable, under key: some CodingKey) throws {
+    values[key.stringValue] = try (value as? any ColumnValue)?.sqlValue()
   }
 
   func problems(in plan: CodingPlan) -> [(field: String, text: String)] {
@@ -64,136 +161,4 @@ private final class AskedKeys {
     }
     return problems
   }
-}
-
-/// Returns a value of the right type for each property, so that a type goes on to the next one.
-private struct SampleDecoder: Decoder {
-  var names: [String] = []
-  /// Notes the keys of the record itself; nil within its values.
-  var asked: AskedKeys?
-  var depth = 0
-
-  var codingPath: [any CodingKey] { [] }
-  var userInfo: [CodingUserInfoKey: Any] { [:] }
-
-  func container<Key: CodingKey>(keyedBy type: Key.Type) -> KeyedDecodingContainer<Key> {
-    asked?.note(type)
-    return KeyedDecodingContainer(SampleContainer<Key>(decoder: self))
-  }
-
-  func unkeyedContainer() -> any UnkeyedDecodingContainer { SampleValues(decoder: self) }
-  func singleValueContainer() -> any SingleValueDecodingContainer { SampleValues(decoder: self) }
-
-  func sample<Value: Decodable>(_ type: Value.Type) throws -> Value {
-    if let stored = type as? any ColumnValue.Type, let value = stored.sample as? Value {
-      return value
-    }
-    if let cases = type as? any CaseIterable.Type, let value = cases.sample as? Value {
-      return value
-    }
-    guard depth < 16 else { throw NoSample() }
-    return try Value(from: SampleDecoder(depth: depth + 1))
-  }
-}
-
-/// No value of a type could be made.
-private struct NoSample: Error {}
-
-extension ColumnValue {
-  /// A value of the type; nil if the type accepts none of a few usual ones. For example, an enum
-  /// does not accept the empty text.
-  fileprivate static var sample: Self? {
-    let texts =
-      switch fieldType {
-      case .uuid: ["00000000-0000-0000-0000-000000000000"]
-      case .url: ["about:blank"]
-      case .decimal: ["0"]
-      case .json: ["{}", "[]", "0", "false", "\"\""]
-      default: [""]
-      }
-    let candidates: [SQLValue] =
-      switch fieldType {
-      case .integer, .boolean: [.integer(0), .integer(1)]
-      case .real, .date: [.real(0)]
-      case .blob: [.blob([])]
-      case .any: [.integer(0)]
-      case .text, .uuid, .url, .decimal, .json: texts.map { .text($0) }
-      }
-    for candidate in candidates {
-      do {
-        return try Self(sqlValue: candidate)
-      } catch {
-        // The next candidate may be a value of the type.
-      }
-    }
-    return nil
-  }
-}
-
-extension CaseIterable {
-  fileprivate static var sample: Self? { allCases.first }
-}
-
-private struct SampleContainer<Key: CodingKey>: KeyedDecodingContainerProtocol {
-  let decoder: SampleDecoder
-
-  var codingPath: [any CodingKey] { [] }
-  var allKeys: [Key] { decoder.names.compactMap { Key(stringValue: $0) } }
-
-  func contains(_ key: Key) -> Bool {
-    decoder.asked?.note(key)
-    return true
-  }
-
-  func decodeNil(forKey key: Key) -> Bool {
-    decoder.asked?.note(key)
-    return false
-  }
-
-  func decode<Value: Decodable>(_ type: Value.Type, forKey key: Key) throws -> Value {
-    decoder.asked?.note(key, type)
-    return try decoder.sample(type)
-  }
-
-  func decodeIfPresent<Value: Decodable>(_ type: Value.Type, forKey key: Key) -> Value? {
-    decoder.asked?.note(key, type)
-    return nil
-  }
-
-  func nestedContainer<Nested: CodingKey>(
-    keyedBy type: Nested.Type, forKey key: Key
-  ) throws -> KeyedDecodingContainer<Nested> {
-    decoder.asked?.note(key, [String: Any].self)
-    throw NoSample()
-  }
-
-  func nestedUnkeyedContainer(forKey key: Key) throws -> any UnkeyedDecodingContainer {
-    decoder.asked?.note(key, [Any].self)
-    throw NoSample()
-  }
-
-  func superDecoder() throws -> any Decoder { throw NoSample() }
-  func superDecoder(forKey key: Key) throws -> any Decoder { throw NoSample() }
-}
-
-/// A single value, or an empty array.
-private struct SampleValues: UnkeyedDecodingContainer, SingleValueDecodingContainer {
-  let decoder: SampleDecoder
-
-  var codingPath: [any CodingKey] { [] }
-  var count: Int? { 0 }
-  var isAtEnd: Bool { true }
-  var currentIndex: Int { 0 }
-
-  func decodeNil() -> Bool { false }
-  func decode<Value: Decodable>(_ type: Value.Type) throws -> Value { try decoder.sample(type) }
-
-  func nestedContainer<Key: CodingKey>(
-    keyedBy type: Key.Type
-  ) throws -> KeyedDecodingContainer<Key> {
-    throw NoSample()
-  }
-
-  func nestedUnkeyedContainer() throws -> any UnkeyedDecodingContainer { throw NoSample() }
-  func superDecoder() throws -> any Decoder { throw NoSample() }
 }

@@ -6,6 +6,7 @@ public struct ModelDefinition<M: Model>: Sendable {
   @usableFromInline let coding: CodingPlan
   private let indices: [FieldPath: Int]
   private let paths: [any PartialKeyPath<M> & Sendable]
+  private let values: [@Sendable (M) throws(ColumnError) -> SQLValue]
   private let lists: [FieldPath: ListSchema]
   private let sharedLists: [FieldPath: SharedList]
 
@@ -21,6 +22,7 @@ public struct ModelDefinition<M: Model>: Sendable {
     rules: [RuleSchema] = [], lists: [ModelList<M>] = []
   ) {
     paths = fields.map(\.path)
+    values = fields.map(\.value)
     var indices: [FieldPath: Int] = [:]
     for (index, field) in fields.enumerated() { indices[FieldPath(path: field.path)] = index }
     self.indices = indices
@@ -110,6 +112,18 @@ public struct ModelDefinition<M: Model>: Sendable {
     paths[index]
   }
 
+  /// The names of fields with the same key path, each list in field order.
+  var fieldsWithSamePath: [[String]] {
+    Dictionary(grouping: paths.indices) { FieldPath(path: paths[$0]) }.values
+      .filter { $0.count > 1 }.sorted { $0[0] < $1[0] }
+      .map { $0.map { schema.fields[$0].name } }
+  }
+
+  /// Returns what the key path of the field at `index` reads from `record`, as it would be stored.
+  func sqlValue(of record: M, at index: Int) throws(ColumnError) -> SQLValue {
+    try values[index](record)
+  }
+
   /// A key path as a dictionary key. `PartialKeyPath` alone would not be Sendable.
   fileprivate struct FieldPath: Hashable, Sendable {
     let path: any PartialKeyPath<M> & Sendable
@@ -126,6 +140,7 @@ public struct ModelField<M: Model>: Sendable {
   let rules: [FieldRule]
   let valueType: any ColumnValue.Type
   let path: any PartialKeyPath<M> & Sendable
+  let value: @Sendable (M) throws(ColumnError) -> SQLValue
 
   /// - Parameters:
   ///   - name: The property's name.
@@ -142,6 +157,7 @@ public struct ModelField<M: Model>: Sendable {
     self.rules = rules
     valueType = Value.self
     self.path = path
+    value = { record throws(ColumnError) in try record[keyPath: path].sqlValue() }
   }
 }
 

@@ -22,6 +22,21 @@ public struct FieldReferences<M: Model>: Sendable {
   }
 }
 
+extension FieldReferences where M.Key: ColumnValue {
+  /// The only field of the model's key, whatever its name.
+  ///
+  /// - Precondition: The key has one field. If it has several, use these.
+  public var key: Field<M, M.Key> {
+    let schema = M.schema
+    guard schema.key.count == 1, let index = schema.fieldIndex(named: schema.key[0]) else {
+      preconditionFailure(
+        "A query cannot use \(schema.name).key, which has several fields. Use the fields \(schema.key.joined(separator: ", "))."
+      )
+    }
+    return Field(index: index, type: schema.fields[index].type)
+  }
+}
+
 /// A field named in a query, for comparisons and orders. It is not a value and cannot be read.
 ///
 /// A value that cannot be stored (NaN, an integer beyond 64 bits) makes the whole condition throw

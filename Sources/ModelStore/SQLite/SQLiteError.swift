@@ -69,6 +69,8 @@ struct SQLiteError: Error, Sendable {
   let code: ResultCode
   let message: String
   let sql: String?
+  /// The path of the database file, if SQLite knows it.
+  let file: String?
   /// The byte offset in `sql` of the token that caused the error, if SQLite reports one.
   let offset: Int?
   /// The operating system's error number for an I/O failure; 0 if there is none.
@@ -78,6 +80,7 @@ struct SQLiteError: Error, Sendable {
     self.code = code
     self.message = message
     self.sql = sql
+    file = nil
     offset = nil
     systemErrno = 0
   }
@@ -92,6 +95,8 @@ struct SQLiteError: Error, Sendable {
     let text = (isLatest ? database : nil).flatMap { sqlite3_errmsg($0) } ?? sqlite3_errstr(code)
     message = text.map { String(cString: $0) } ?? "unknown error"
     self.sql = sql
+    let name = database.flatMap { sqlite3_db_filename($0, "main") }
+    file = name.map { String(cString: $0) }.flatMap { $0.isEmpty ? nil : $0 }
     let position = database.map { sqlite3_error_offset($0) } ?? -1
     offset = position >= 0 ? Int(position) : nil
     systemErrno = database.map { sqlite3_system_errno($0) } ?? 0

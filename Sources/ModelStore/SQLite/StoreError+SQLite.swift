@@ -35,6 +35,9 @@ extension SQLiteError {
   /// The statement, for the end of a message.
   private var blame: String { sql.map { " in: \($0)" } ?? "" }
 
+  /// The database, for the middle of a message.
+  private var place: String { file.map { "the file \($0)" } ?? "the file" }
+
   /// An object in an intact file's schema that SQLite cannot use here; nil for another failure.
   fileprivate var schemaObstacle: (StoreError.Code, String)? {
     switch code.primary {
@@ -90,7 +93,7 @@ extension SQLiteError {
   fileprivate var meaning: (StoreError.Code, String) {
     switch code.primary {
     case .busy, .locked, .lockingProtocol:
-      (.busy, "Another connection holds the file locked\(StoreError.nothingChanged). Try again.")
+      (.busy, "Another connection holds \(place) locked\(StoreError.nothingChanged). Try again.")
     case .notADatabase:
       (.notADatabase, "The file is not an SQLite database.")
     case .corrupt where code == .corruptVirtualTable:
@@ -101,7 +104,7 @@ extension SQLiteError {
     case .corrupt:
       (
         .corrupt,
-        "The database is damaged (\(message)). Restore a backup, or run sqlite3 FILE .recover."
+        "The database\(file.map { " \($0)" } ?? "") is damaged (\(message)). Restore a backup, or run sqlite3 FILE .recover."
       )
     case .readOnly:
       (.readOnly, "The database is read-only (\(message)).")

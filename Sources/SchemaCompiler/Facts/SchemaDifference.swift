@@ -136,8 +136,8 @@ extension SchemaDifference {
 
   private func otherType(_ field: String, _ declared: String, _ found: String) -> String {
     """
-    \(model).\(field) is stored as \(declared); the column in \(table) is declared \
-    \(found.isEmpty ? "without a type" : found).
+    The model declares \(model).\(field) as \(declared); the file's column in \(table) \
+    \(found.isEmpty ? "has no type" : "is \(found)").
     """
   }
 

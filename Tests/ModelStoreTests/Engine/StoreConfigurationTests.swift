@@ -59,4 +59,29 @@ import Testing
     #expect(configuration.journalRetention == nil)
     #expect(configuration.functions == [])
   }
+
+  @Test func aConflictNamesTheSettingsThatDiffer() throws {
+    let directory = try TemporaryDirectory()
+    let path = directory.file("shared.store")
+    let store = try Store(at: path, configuration: StoreConfiguration())
+    func message(_ change: (inout StoreConfiguration) -> Void) -> String? {
+      var configuration = StoreConfiguration()
+      change(&configuration)
+      return failure { try Store(at: path, configuration: configuration) }?.message
+        .replacing(store.path, with: "PATH")
+    }
+    #expect(
+      message { $0.durability = .normal }
+        == "PATH is already open in this process with durability full; this store wants normal.")
+    #expect(
+      message {
+        $0.access = .readOnly
+        $0.maxReaderCount = 1
+      }
+        == "PATH is already open in this process with access readWriteCreate, maxReaderCount 4; this store wants readOnly, 1."
+    )
+    #expect(
+      message { $0.refusals.stopsAtFirst = true }
+        == "PATH is already open in this process with other refusals; this store wants its own.")
+  }
 }

@@ -54,4 +54,29 @@ import Testing
     let hidden: any Error = error
     #expect(hidden.localizedDescription == "There is no Artist with the key 7.")
   }
+
+  @Test func aLockedFileIsNamed() throws {
+    let directory = try TemporaryDirectory()
+    let store = try Store(
+      at: directory.file("music.store"), models: Artist.self,
+      configuration: StoreConfiguration(busyTimeout: .zero))
+    let other = try PlainDatabase(store.path)
+    try other.execute("BEGIN IMMEDIATE")
+    let error = failure { try store.write { tx in try tx.insert(Artist(id: 1, name: "a")) } }
+    #expect(error?.code == .busy)
+    #expect(
+      error?.message
+        == "Another connection holds the file \(store.path) locked; nothing was changed. Try again."
+    )
+    try other.execute("ROLLBACK")
+  }
+
+  @Test func aConflictNamesNoRule() {
+    let violation = Violation(
+      kind: .conflict, model: "Artist", key: [.integer(1)], fields: ["name"], rule: "unchanged",
+      message: "changed since")
+    #expect(
+      StoreError(rejecting: [violation], count: 1).message
+        == "Nothing was changed: Artist.name changed since.")
+  }
 }

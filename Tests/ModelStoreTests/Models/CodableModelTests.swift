@@ -111,7 +111,7 @@ import Testing
         == "invalidValue Everything level ['4C1A33F2-95C0-4F5C-A2A8-2D4F0A3D5F10']")
     #expect(
       error?.message
-        == "Everything.level: a stored value does not fit its type: the stored value is not a case of Level."
+        == "Everything['4C1A33F2-95C0-4F5C-A2A8-2D4F0A3D5F10'].level: a stored value does not fit its type: the stored value is not a case of Level."
     )
   }
 

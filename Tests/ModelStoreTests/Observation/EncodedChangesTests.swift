@@ -70,9 +70,9 @@ import Testing
     store.waitForDelivery()
     #expect(
       texts.events == [
-        #"{"deletions":[],"insertions":[{"index":0,"key":1,"reason":"slid","record":{"id":1,"title":"A","year":1959}},"#
-          + #"{"index":1,"key":2,"reason":"slid","record":{"id":2,"title":"B"}},"#
-          + #"{"index":2,"key":3,"reason":"slid","record":{"id":3,"title":"C","year":1970}}],"#
+        #"{"deletions":[],"insertions":[{"index":0,"key":1,"reason":"record","record":{"id":1,"title":"A","year":1959}},"#
+          + #"{"index":1,"key":2,"reason":"record","record":{"id":2,"title":"B"}},"#
+          + #"{"index":2,"key":3,"reason":"record","record":{"id":3,"title":"C","year":1970}}],"#
           + #""isInitial":true,"isReset":false,"moves":[],"newCount":3,"newVersion":2,"oldCount":0,"oldVersion":2,"refreshes":[],"updates":[]}"#,
         #"{"deletions":[{"index":0,"key":1,"reason":"record"}],"#
           + #""insertions":[{"index":2,"key":4,"reason":"record","record":{"id":4,"title":"D"}}],"#

@@ -471,4 +471,21 @@ import Testing
       try store.write { _ in store.waitForDelivery() }
     }
   }
+
+  @Test func waitingForDeliveryInsideACallbackSaysWhyItTraps() async {
+    let ended = await #expect(
+      processExitsWith: .failure, observing: [\.standardErrorContent]
+    ) {
+      let directory = try TemporaryDirectory()
+      let store = try Store(at: directory.file("a.store"), models: Artist.self)
+      let subscription = try store.observe(Artist.self) { [weak store] _ in
+        store?.waitForDelivery()
+      }
+      try store.write { tx in try tx.insert(Artist(id: 1, name: "a")) }
+      store.waitForDelivery()
+      withExtendedLifetime(subscription) {}
+    }
+    let message = String(decoding: ended?.standardErrorContent ?? [], as: UTF8.self)
+    #expect(message.contains("Waiting for delivery inside a callback would never end."))
+  }
 }

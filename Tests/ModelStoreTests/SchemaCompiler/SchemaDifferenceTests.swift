@@ -120,7 +120,7 @@ struct DifferenceCase: Sendable, CustomTestStringConvertible {
         ) STRICT
         """,
       expected: [
-        "Person.name is stored as TEXT; the column in Person is declared BLOB.",
+        "The model declares Person.name as TEXT; the file's column in Person is BLOB.",
         "Person.name is not optional; the column in Person accepts NULL.",
         "Person.name compares as BINARY; the column in Person compares as NOCASE.",
         "Person.name declares no default; the column in Person has the default 1.",
@@ -237,7 +237,7 @@ struct DifferenceCase: Sendable, CustomTestStringConvertible {
       name: "adopted: differences that prevent its use are reported",
       found: "CREATE TABLE Person (id INTEGER PRIMARY KEY, name DATETIME, needed NOT NULL)",
       expected: [
-        "Person.name is stored as TEXT; the column in Person is declared DATETIME.",
+        "The model declares Person.name as TEXT; the file's column in Person is DATETIME.",
         "Person.name is not optional; the column in Person accepts NULL.",
         "- Person.age has no column in the table Person, and only a migration can add it: the table is adopted, and opening never changes it.",
         "The table Person has a column needed that the model Person does not declare.",

@@ -119,7 +119,7 @@ import Testing
           == Outcome(
             code: 1, out: "",
             err: """
-              error[unreadable]: Track.title: a stored value does not fit its type: \
+              error[unreadable]: Track[3].title: a stored value does not fit its type: \
               the text is not valid UTF-8.
                 Track 3
               hint: storecli validate Track

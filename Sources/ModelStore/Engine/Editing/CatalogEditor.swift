@@ -3,8 +3,8 @@ package struct Declarations: Sendable {
   /// Nil where something is added to a file whose migrations are left as they are.
   var migrations: [Migration]?
   package var models: [ModelSchema]
-  /// Those models that read and write themselves by their coding keys.
-  private(set) var codableModels: [any CodableModel.Type] = []
+  /// The types of those models that have one.
+  private(set) var types: [any Model.Type] = []
   var bindings: [FieldBinding]
   var rules: [Rule]
   var validators: [Validator]
@@ -40,7 +40,7 @@ package struct Declarations: Sendable {
     self.init(
       migrations: migrations, models: models.map { $0.schema }, bindings: bindings, rules: rules,
       validators: validators, changeJournal: changeJournal)
-    codableModels = models.compactMap { $0 as? any CodableModel.Type }
+    types = models
   }
 
   package var isEmpty: Bool {
@@ -94,7 +94,10 @@ struct CatalogEditor {
     var declarations = declarations
     declarations.models = try declarations.models.withSlotModels()
     try declarations.checkValidatorNames()
-    for model in declarations.codableModels { try model.checkCoding() }
+    for type in declarations.types {
+      try type.checkPaths()
+      if let type = type as? any CodableModel.Type { try type.checkCoding() }
+    }
     return try engine.connections.writer.sync { [declarations] writer in
       try writer.checkUsable()
       let changeCount = writer.connection.totalChangeCount

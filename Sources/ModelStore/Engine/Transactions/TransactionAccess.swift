@@ -339,7 +339,9 @@ extension StoreError {
   init(_ error: ColumnError, reading schema: ModelSchema, key: [SQLValue]? = nil) {
     let field =
       schema.fields.indices.contains(error.column) ? schema.fields[error.column].name : nil
-    let place = field.map { "\(schema.name).\($0)" } ?? schema.name
+    let record =
+      key.map { "\(schema.name)[\($0.map(\.description).joined(separator: ", "))]" } ?? schema.name
+    let place = field.map { "\(record).\($0)" } ?? record
     self.init(
       .invalidValue, "\(place): a stored value does not fit its type: \(error).",
       model: schema.name, field: field, key: key)

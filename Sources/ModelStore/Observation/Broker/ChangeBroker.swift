@@ -112,6 +112,15 @@ final class ChangeBroker: Sendable {
   // Never held while a subscriber's code runs.
   private let state = Mutex(State())
   private let queue = DispatchQueue(label: "modelstore.delivery", qos: .userInitiated)
+  /// Marks the delivery queue of this broker.
+  private let mark = DispatchSpecificKey<Bool>()
+
+  init() {
+    queue.setSpecific(key: mark, value: true)
+  }
+
+  /// Whether the caller runs inside a callback of this broker.
+  var isCurrent: Bool { DispatchQueue.getSpecific(key: mark) ?? false }
 
   /// The number of the latest published commit.
   var version: UInt64 { state.withLock { $0.version } }

@@ -11,7 +11,7 @@
 public struct QueryChanges<Element: Fetchable>: Sendable {
   /// Why a row entered or left the result.
   public enum Reason: String, Hashable, Sendable {
-    /// The record was inserted or deleted.
+    /// The record was inserted or deleted. Also for each row of an initial event.
     case record
     /// The record exists before and after; a field that the filter reads changed.
     case filter
@@ -185,7 +185,8 @@ extension QueryChanges {
       let record = try element(touches[place].new?.image ?? [])
       return Insertion(
         index: ranks.new(at: place), key: try key(place, of: record), record: record,
-        reason: Reason(touches[place].before), origin: touches[place].origin)
+        reason: delta.isInitial ? .record : Reason(touches[place].before),
+        origin: touches[place].origin)
     }
     updates = try ranks.updates.map { place in
       let before = touches[place].old?.image ?? []
