@@ -78,13 +78,20 @@ struct AdoptCommand: ChangingCommand {
         OutputColumn("model", role: .key), OutputColumn("fields"), OutputColumn("key"),
         OutputColumn("types", meaning: .json), OutputColumn("notes"),
       ])
+    if options.database == nil, let name = names.first, DatabaseLocation.isNamedLikeDatabase(name),
+      FileIdentity.isRegularFile(at: name)
+    {
+      throw Self.isFile(name)
+    }
     let opened = try context.openToLook()
     let found = try opened.store.adoptableTables()
+    let hasModels = !opened.store.schema.models.isEmpty
     let choices = try choices(among: found, opened)
     let chosen = try chosen(from: found, choices, opened)
     let outcomes = try outcomes(chosen, choices, opened)
     if change.dryRun || outcomes.isEmpty {
-      try report(outcomes, chosen, of: found, to: writer, context)
+      try report(
+        outcomes, chosen, of: found, hasModels: hasModels, to: writer, context)
     } else {
       let changesJournal = !opened.store.usesWriteAheadLog && !keepJournalMode
       opened.store.close()
@@ -95,7 +102,8 @@ struct AdoptCommand: ChangingCommand {
       try context.openForWriting(journalMode: changesJournal ? .writeAheadLog : .asFound)
         .store.adopt(chosen.map(\.name), types: choices)
       try context.reporting {
-        try report(outcomes, chosen, of: found, to: writer, context)
+        try report(
+          outcomes, chosen, of: found, hasModels: hasModels, to: writer, context)
         guard changesJournal else { return }
         try context.console.say(
           "the file had a rollback journal and has a write-ahead log now; sqlite3 "
@@ -104,6 +112,12 @@ struct AdoptCommand: ChangingCommand {
       }
     }
     return .ok
+  }
+
+  private static func isFile(_ name: String) -> CommandError {
+    .usage(
+      "\(name) is a file; adopt takes the names of tables.",
+      hint: "storecli adopt -d \(Shell.quoted(name))")
   }
 
   /// Asks on a terminal. A script gets what it asked for: a store has a write-ahead log.
@@ -116,7 +130,7 @@ struct AdoptCommand: ChangingCommand {
 
   private func report(
     _ outcomes: [Outcome], _ chosen: [AdoptableTable], of found: [AdoptableTable],
-    to writer: any RowWriter, _ context: CommandContext
+    hasModels: Bool, to writer: any RowWriter, _ context: CommandContext
   ) throws {
     var writer = writer
     for outcome in outcomes {
@@ -140,11 +154,14 @@ struct AdoptCommand: ChangingCommand {
         if let reason = table.reason { try context.console.say("not \(table.name): \(reason)") }
       }
     }
-    try context.console.say(summary(chosen.count))
+    let hasTables = !found.isEmpty || !outcomes.isEmpty || hasModels
+    try context.console.say(summary(chosen.count, hasTables: hasTables))
   }
 
-  private func summary(_ tableCount: Int) -> String {
-    guard tableCount > 0 || !types.isEmpty else { return "no table is left to adopt" }
+  private func summary(_ tableCount: Int, hasTables: Bool) -> String {
+    guard tableCount > 0 || !types.isEmpty else {
+      return hasTables ? "no table is left to adopt" : "the file has no tables"
+    }
     let ending = change.dryRun ? "; dry run: nothing was written" : ""
     let modal = change.dryRun ? "would be " : ""
     var parts: [String] = []
@@ -207,6 +224,7 @@ struct AdoptCommand: ChangingCommand {
       }
       if opened.store.schema.contains(name) { return nil }
       let near = NearMiss.suggestions(for: name, among: found.map(\.name))
+      if near.isEmpty, FileIdentity.isRegularFile(at: name) { throw Self.isFile(name) }
       throw CommandError(
         .notFound, code: "unknownModel", "There is no table \(name)" + CommandError.meant(near),
         hint: near.first.map { "storecli adopt \(Shell.quoted($0))" }, model: name)
