@@ -48,7 +48,7 @@ struct UpdateCommand: WritingCommand {
         if let predicate {
           .records(try PredicateText(schema: schema).query(where: predicate))
         } else {
-          .record(key: try KeyText.key(words[0], for: schema, in: looked))
+          .record(key: try key(in: words, of: schema, looked))
         }
       let assigning = predicate == nil ? words.dropFirst() : words[...]
       // Read once: one of the words may read standard input.
@@ -130,6 +130,25 @@ struct UpdateCommand: WritingCommand {
     CommandError(
       .notFound, code: "recordNotFound", "There is no \(schema.name) \(KeyText.text(key)).",
       hint: "storecli query \(Shell.quoted(schema.name))", model: schema.name)
+  }
+
+  /// The key, which the first word is.
+  private func key(
+    in words: [String], of schema: ModelSchema, _ opened: OpenedStore
+  ) throws -> [SQLValue] {
+    let line = ["storecli update", Shell.quoted(schema.name), "KEY"] + words.map(Shell.quoted)
+    let missing = CommandError.usage(
+      "The key is missing.", hint: line.joined(separator: " "), model: schema.name)
+    // A key may be named too: id=3.
+    let isAssignment = schema.fields.contains {
+      !schema.key.contains($0.name) && words[0].hasPrefix($0.name + "=")
+    }
+    guard isAssignment else { return try KeyText.key(words[0], for: schema, in: opened) }
+    // Any text can be a key of text.
+    guard words.count > 1, let key = try? KeyText.key(words[0], for: schema, in: opened) else {
+      throw missing
+    }
+    return key
   }
 
   private func assignments(
