@@ -99,11 +99,14 @@ struct AdoptCommand: ChangingCommand {
         try context.console.say("nothing was adopted; --keep-journal-mode adopts without that")
         return .failed
       }
-      try context.openForWriting(journalMode: changesJournal ? .writeAheadLog : .asFound)
-        .store.adopt(chosen.map(\.name), types: choices)
+      let store = try context.openForWriting(
+        journalMode: changesJournal ? .writeAheadLog : .asFound
+      ).store
+      try store.adopt(chosen.map(\.name), types: choices)
       try context.reporting {
         try report(
           outcomes, chosen, of: found, hasModels: hasModels, to: writer, context)
+        try sayUnrecorded(among: chosen, store, context)
         guard changesJournal else { return }
         try context.console.say(
           "the file had a rollback journal and has a write-ahead log now; sqlite3 "
@@ -112,6 +115,20 @@ struct AdoptCommand: ChangingCommand {
       }
     }
     return .ok
+  }
+
+  /// Prints which of the adopted models a journal that is on does not record.
+  private func sayUnrecorded(
+    among chosen: [AdoptableTable], _ store: Store, _ context: CommandContext
+  ) throws {
+    let recorded = try store.changeJournal.details()
+    let refusals = try store.changeJournal.refusals()
+    let names = chosen.map(\.name).filter { recorded[$0] == nil && refusals[$0] == nil }
+    guard !recorded.isEmpty, !names.isEmpty else { return }
+    let words = names.map(Shell.quoted).joined(separator: " ")
+    try context.console.say(
+      "the journal does not record \(names.joined(separator: ", ")) "
+        + "(\(Program.name) journal on \(words))")
   }
 
   private static func isFile(_ name: String) -> CommandError {

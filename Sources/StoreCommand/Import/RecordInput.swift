@@ -125,8 +125,8 @@ final class RecordInput {
       error.model = schema.name
       var stopped = CommandError(error)
       stopped.exitCode = .rejected
-      stopped.details = ["  " + ImportTally.reason(error, line: line)]
-      stopped.message = "A record was refused."
+      stopped.message = ImportTally.reason(error, place: place(ofLine: line))
+      if stopped.message.last != "." { stopped.message += "." }
       if error.code == .unknownField, let field = error.field {
         stopped.hint = Self.hint(forUnknown: field)
       } else if let name = error.field, schema.field(named: name)?.generated != nil {

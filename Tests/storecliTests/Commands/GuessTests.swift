@@ -25,8 +25,8 @@ import Testing
   ])
   func aShortOptionMayHaveItsValueAttached(written: [String], usual: [String]) throws {
     let place = try shop()
-    let outcome = try place.run(written)
-    #expect(outcome.code == 0 && outcome == (try place.run(usual)), "\(outcome)")
+    let (outcome, expected) = (try place.run(written), try place.run(usual))
+    #expect(outcome.code == 0 && outcome == expected, "\(outcome)")
   }
 
   @Test func aValueThatLooksLikeAnAttachedOptionStays() {

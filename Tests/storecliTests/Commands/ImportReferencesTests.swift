@@ -42,7 +42,7 @@ import Testing
         == Outcome(
           code: 4, out: "",
           err: """
-            error[rejected]: Nothing was changed: 2 rules refuse it.
+            error[rejected]: Nothing was changed: 2 records are refused.
               Employee 3.boss  must name an existing Employee  (rule Employee.boss.reference)
               Employee 4.boss  must name an existing Employee  (rule Employee.boss.reference)
               nothing was written
