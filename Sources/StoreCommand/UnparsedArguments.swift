@@ -19,6 +19,12 @@ struct UnparsedArguments {
     if let (option, hint) = CommandGuesses.option(in: words, refusedBy: lines.first ?? "") {
       return .usage("There is no option \(option).", hint: hint)
     }
+    // Other mistakes may follow from it.
+    if !path.known.isEmpty, lines.first?.hasPrefix("Unknown option") != true,
+      let option = unknownOption(of: path.known)
+    {
+      return .usage("Unknown option '\(option)'", hint: "\(command) --help")
+    }
     return CommandError(
       .usage, code: "usage", lines.first ?? "The command line is wrong.",
       details: lines.dropFirst().map { "  \($0)" },
@@ -48,6 +54,23 @@ struct UnparsedArguments {
       return nil
     }
     return .usage("\(model) is a model.", hint: "storecli query \(Shell.quoted(model))")
+  }
+
+  /// The first word that looks like a long option and is not in the help of the command that
+  /// `names` lead to.
+  private func unknownOption(of names: [String]) -> String? {
+    var command: any ParsableCommand.Type = StoreCLI.self
+    for name in names {
+      let child = command.configuration.subcommands.first { $0.configuration.commandName == name }
+      guard let child else { return nil }
+      command = child
+    }
+    let known = Set(
+      StoreCLI.helpMessage(for: command, columns: 200).matches(of: /--[a-z][a-z-]*/)
+        .map { String($0.output) })
+    let options = words.prefix { $0 != "--" }
+      .filter { $0.hasPrefix("--") }.map { String($0.prefix { $0 != "=" }) }
+    return options.first { !known.contains($0) }
   }
 
   /// What `-d` names, before or after the command.

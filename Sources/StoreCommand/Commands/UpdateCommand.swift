@@ -99,19 +99,22 @@ struct UpdateCommand: WritingCommand {
   ) throws {
     // A new value can replace a stored value that cannot be read.
     let repair = try assignments.isAbsolute ? line(key, schema, assignments) : nil
+    var bound = try BoundValues(schema, in: opened)
     try context.writing(opened, repair: repair) { transaction in
       let record =
         try assignments.isAbsolute
         ? nil : OpenedStore.reading { try transaction.find(schema, key: key) }
       guard assignments.isAbsolute || record != nil else { throw missing(key, of: schema) }
       do {
-        try transaction.update(
-          schema, key: key, set: try assignments.values(from: record, of: schema))
+        let values = try assignments.values(from: record, of: schema)
+        try transaction.update(schema, key: key, set: values)
+        try bound.note(values, key: key, isDryRun: change.dryRun, transaction)
       } catch let error as StoreError where error.code == .recordNotFound {
         throw missing(key, of: schema)
       }
       return 1
     }
+    bound.warn(context)
   }
 
   /// The change without the old values.
