@@ -65,8 +65,9 @@ struct UnparsedArguments {
       guard let child else { return nil }
       command = child
     }
+    guard command.configuration.subcommands.isEmpty else { return nil }
     let known = Set(
-      StoreCLI.helpMessage(for: command, columns: 200).matches(of: /--[a-z][a-z-]*/)
+      StoreCLI.helpMessage(for: command, includeHidden: true, columns: 200).matches(of: /--[a-z][a-z-]*/)
         .map { String($0.output) })
     let options = words.prefix { $0 != "--" }
       .filter { $0.hasPrefix("--") }.map { String($0.prefix { $0 != "=" }) }

@@ -21,7 +21,7 @@ struct BoundValues {
     _ transaction: borrowing WriteTransaction
   ) throws {
     let names = schema.fields.map(\.name).filter { assigned[$0] != nil && bindings[$0] != nil }
-    guard !names.isEmpty, let record = try transaction.find(schema, key: key) else { return }
+    guard !names.isEmpty, let record = try stored(key, transaction) else { return }
     for name in names {
       guard let binding = bindings[name], let value = assigned[name], let stored = record[name],
         !Self.isSame(value, stored)
@@ -33,6 +33,18 @@ struct BoundValues {
           "\(schema.name).\(name) follows the binding \(binding); your value "
             + "\(CellText.display(CellValue(value))) \(verb) replaced by "
             + "\(CellText.display(CellValue(stored))).", model: schema.name, field: name))
+    }
+  }
+
+  /// The record as it is now; nil if another of its values cannot be read, which the command need
+  /// not be about.
+  private func stored(
+    _ key: [SQLValue], _ transaction: borrowing WriteTransaction
+  ) throws -> DynamicRecord? {
+    do {
+      return try transaction.find(schema, key: key)
+    } catch let error as StoreError where error.code == .invalidValue {
+      return nil
     }
   }
 
