@@ -154,16 +154,18 @@ public struct Program: Sendable {
   /// hint better, so a failure here must not hide the mistake in the words.
   private func modelNames(_ words: [String]) -> () -> [String] {
     {
-      guard
-        let command = try? ModelsCommand.parse(
-          UnparsedArguments(words).database.map { ["-q", "-d=\($0)"] } ?? ["-q"]),
-        let opened = try? CommandContext(
+      let database = UnparsedArguments(words).database
+      do {
+        let command = try ModelsCommand.parse(["-q"] + (database.map { ["-d=\($0)"] } ?? []))
+        let context = CommandContext(
           command, console: surroundings.console(loudness: .quiet), application: application,
-          surroundings: surroundings
-        ).openForReading()
-      else { return [] }
-      defer { opened.store.close() }
-      return opened.store.schema.models.map(\.name)
+          surroundings: surroundings)
+        let opened = try context.openForReading()
+        defer { opened.store.close() }
+        return opened.store.schema.models.map(\.name)
+      } catch {
+        return []
+      }
     }
   }
 

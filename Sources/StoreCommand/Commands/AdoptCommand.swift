@@ -61,6 +61,15 @@ struct AdoptCommand: ChangingCommand {
     var decisions: [TypeDecision]
   }
 
+  /// What could be adopted.
+  private struct Offer {
+    var tables: [AdoptableTable]
+    /// Whether the file has models already.
+    var hasModels: Bool
+
+    var isEmpty: Bool { tables.isEmpty && !hasModels }
+  }
+
   func validate() throws {
     guard !yes || !keepJournalMode else {
       throw ValidationError("Choose one of --yes and --keep-journal-mode.")
@@ -85,13 +94,12 @@ struct AdoptCommand: ChangingCommand {
     }
     let opened = try context.openToLook()
     let found = try opened.store.adoptableTables()
-    let hasModels = !opened.store.schema.models.isEmpty
+    let offer = Offer(tables: found, hasModels: !opened.store.schema.models.isEmpty)
     let choices = try choices(among: found, opened)
     let chosen = try chosen(from: found, choices, opened)
     let outcomes = try outcomes(chosen, choices, opened)
     if change.dryRun || outcomes.isEmpty {
-      try report(
-        outcomes, chosen, of: found, hasModels: hasModels, to: writer, context)
+      try report(outcomes, chosen, of: offer, to: writer, context)
     } else {
       let changesJournal = !opened.store.usesWriteAheadLog && !keepJournalMode
       opened.store.close()
@@ -104,8 +112,7 @@ struct AdoptCommand: ChangingCommand {
       ).store
       try store.adopt(chosen.map(\.name), types: choices)
       try context.reporting {
-        try report(
-          outcomes, chosen, of: found, hasModels: hasModels, to: writer, context)
+        try report(outcomes, chosen, of: offer, to: writer, context)
         try sayUnrecorded(among: chosen, store, context)
         guard changesJournal else { return }
         try context.console.say(
@@ -122,9 +129,10 @@ struct AdoptCommand: ChangingCommand {
     among chosen: [AdoptableTable], _ store: Store, _ context: CommandContext
   ) throws {
     let recorded = try store.changeJournal.details()
+    guard !recorded.isEmpty else { return }
     let refusals = try store.changeJournal.refusals()
     let names = chosen.map(\.name).filter { recorded[$0] == nil && refusals[$0] == nil }
-    guard !recorded.isEmpty, !names.isEmpty else { return }
+    guard !names.isEmpty else { return }
     let words = names.map(Shell.quoted).joined(separator: " ")
     try context.console.say(
       "the journal does not record \(names.joined(separator: ", ")) "
@@ -146,8 +154,8 @@ struct AdoptCommand: ChangingCommand {
   }
 
   private func report(
-    _ outcomes: [Outcome], _ chosen: [AdoptableTable], of found: [AdoptableTable],
-    hasModels: Bool, to writer: any RowWriter, _ context: CommandContext
+    _ outcomes: [Outcome], _ chosen: [AdoptableTable], of offer: Offer,
+    to writer: any RowWriter, _ context: CommandContext
   ) throws {
     var writer = writer
     for outcome in outcomes {
@@ -167,17 +175,16 @@ struct AdoptCommand: ChangingCommand {
       }
     }
     if names.isEmpty, types.isEmpty {
-      for table in found {
+      for table in offer.tables {
         if let reason = table.reason { try context.console.say("not \(table.name): \(reason)") }
       }
     }
-    let hasTables = !found.isEmpty || !outcomes.isEmpty || hasModels
-    try context.console.say(summary(chosen.count, hasTables: hasTables))
+    try context.console.say(summary(chosen.count, of: offer))
   }
 
-  private func summary(_ tableCount: Int, hasTables: Bool) -> String {
+  private func summary(_ tableCount: Int, of offer: Offer) -> String {
     guard tableCount > 0 || !types.isEmpty else {
-      return hasTables ? "no table is left to adopt" : "the file has no tables"
+      return offer.isEmpty ? "the file has no tables" : "no table is left to adopt"
     }
     let ending = change.dryRun ? "; dry run: nothing was written" : ""
     let modal = change.dryRun ? "would be " : ""

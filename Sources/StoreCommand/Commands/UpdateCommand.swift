@@ -148,10 +148,14 @@ struct UpdateCommand: WritingCommand {
     }
     guard isAssignment else { return try KeyText.key(words[0], for: schema, in: opened) }
     // Any text can be a key of text.
-    guard words.count > 1, let key = try? KeyText.key(words[0], for: schema, in: opened) else {
+    guard words.count > 1 else { throw missing }
+    do {
+      return try KeyText.key(words[0], for: schema, in: opened)
+    } catch is CommandError {
+      throw missing
+    } catch is StoreError {
       throw missing
     }
-    return key
   }
 
   private func assignments(
