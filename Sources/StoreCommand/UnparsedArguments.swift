@@ -66,9 +66,8 @@ struct UnparsedArguments {
       command = child
     }
     guard command.configuration.subcommands.isEmpty else { return nil }
-    let known = Set(
-      StoreCLI.helpMessage(for: command, includeHidden: true, columns: 200).matches(of: /--[a-z][a-z-]*/)
-        .map { String($0.output) })
+    let help = StoreCLI.helpMessage(for: command, includeHidden: true, columns: 200)
+    let known = Set(help.matches(of: /--[a-z][a-z-]*/).map { String($0.output) })
     let options = words.prefix { $0 != "--" }
       .filter { $0.hasPrefix("--") }.map { String($0.prefix { $0 != "=" }) }
     return options.first { !known.contains($0) }

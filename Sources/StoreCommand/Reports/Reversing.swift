@@ -110,7 +110,8 @@ struct Reversing {
     }
   }
 
-  /// Prints for which models no step can be taken back: the last change may have been one of theirs.
+  /// Prints for which models no step can be taken back. The last change may have been one of
+  /// theirs.
   private func sayUnrecorded(_ store: Store, _ context: CommandContext) throws {
     let details = try store.changeJournal.details()
     let refusals = try store.changeJournal.refusals()
