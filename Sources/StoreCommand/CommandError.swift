@@ -152,9 +152,11 @@ struct CommandError: Error {
   /// A short reason for a write that was refused because of several violations.
   private static func reasons(_ violations: [Violation], count: Int) -> String {
     let areConflicts = violations.allSatisfy { $0.kind == .conflict }
-    return areConflicts
-      ? "it conflicts with later changes of \(Grouped.text(count, "record"))"
-      : "\(Grouped.text(count)) rules refuse it"
+    if areConflicts {
+      return "it conflicts with later changes of \(Grouped.text(count, "record"))"
+    }
+    return Set(violations.map(\.rule)).count == 1
+      ? "\(Grouped.text(count, "record")) are refused" : "\(Grouped.text(count)) rules refuse it"
   }
 
   /// The command that shows who changed a record.

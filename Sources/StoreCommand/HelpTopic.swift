@@ -104,8 +104,9 @@ enum HelpTopic: String, CaseIterable {
     -o yaml    a list of mappings
     -o md      a Markdown table
 
-    Dates are ISO-8601 in UTC; export leaves those that another program keeps as numbers as they
-    are. In JSON, integers keep all 64 bits and a blob is
+    Dates are ISO-8601 in UTC; an adopted column of text keeps its form, and export leaves dates
+    that another program keeps as numbers as they are. In JSON, integers keep all 64 bits and a
+    blob is
     {"$base64": "…"}; a table shows its length; elsewhere it is base64. CSV distinguishes empty
     text ("") from null (nothing).
 
@@ -145,7 +146,8 @@ enum HelpTopic: String, CaseIterable {
        "model":"Track","id":1,"changes":{"title":{"old":"a","new":"b"}},"origin":"app"}
     position is null without a journal; txn, time and actor are null for programs that do not use
     ModelStore. origin is cli, app or foreign, or binding:NAME for the update of a bound field
-    that follows a change of its source in the same transaction. watch adds index {"from","to"}
+    that follows a change of its source in the same transaction. history names a binding only
+    while it exists. watch adds index {"from","to"}
     if it follows a result, and entered and left if you pass a predicate: a record that begins to
     meet it is an insert, and a record that stops meeting it is a delete, although the record is
     there before and after.
@@ -162,7 +164,8 @@ enum HelpTopic: String, CaseIterable {
       and &&   or ||   not !   ( )
     Values: 12  1.5  'it''s'  x'0aff'  true  false  null  today  now
     Write field names bare or in "double quotes", and text in 'single quotes'. A boolean field
-    alone is a predicate. An unknown field name is an error, never text.
+    alone is a predicate. An unknown field name is an error, never text. There are no functions
+    and no arithmetic; use query --sql.
 
     A comparison with null is unknown, and only records for which the condition is true are
     selected, as in SQL. Dates are read as ISO-8601: due < '2026-09-01'.

@@ -7,6 +7,12 @@ struct LeadingOptions {
   /// Options whose value is the next word, or follows `=` in the same word.
   static let takingValue = ["-d", "--db", "-o", "--output", "--fields", "--color"]
 
+  /// Words that the parser answers in place of a command.
+  private static let answered: Set = [
+    "-h", "--help", "--help-hidden", "--version", "--generate-completion-script",
+    "--experimental-dump-help",
+  ]
+
   private static let flags: Set = [
     "--json", "--ndjson", "--csv", "--header", "--escape-formulas", "--shared-with-group", "-q",
     "--quiet", "-v", "--verbose",
@@ -33,6 +39,13 @@ struct LeadingOptions {
     flags.contains(word) || takingValue.contains { word.hasPrefix($0 + "=") }
   }
 
+  /// Whether an option stands where the command should, or nothing does.
+  var lacksCommand: Bool {
+    guard let first = rest.first else { return !options.isEmpty }
+    let name = first.prefix { $0 != "=" }
+    return first.hasPrefix("-") && !Self.answered.contains(String(name))
+  }
+
   /// All words, with these options after the name of the command. Options without effect are left
   /// out: those of help, and those of a command that does not exist.
   ///
@@ -43,5 +56,27 @@ struct LeadingOptions {
     let count = UnparsedArguments(rest).nameCount
     guard count > 0 else { return first.hasPrefix("-") ? options + rest : rest }
     return Array(rest.prefix(count) + options + rest.dropFirst(count))
+  }
+}
+
+/// Short options with their values in the same word: `-dmusic.store`, `-ojson`.
+///
+/// The parser reads such a word as a row of flags, and an `h` in it as a request for help.
+enum AttachedValues {
+  private static let takers = ["-d", "-o"]
+
+  /// Options whose next word is a value, whatever it begins with: `--sort -date`.
+  private static let valueTakers: Set = ["--sort", "--limit", "--offset", "--where"]
+
+  /// The words, with `-dPATH` written as `-d=PATH`. Words after `--` are values and stay.
+  static func separated(_ words: [String]) -> [String] {
+    let end = words.firstIndex(of: "--") ?? words.endIndex
+    let separated = zip(words[..<end], [""] + words).map { word, previous in
+      guard word.count > 2, !valueTakers.contains(previous),
+        let option = takers.first(where: { word.hasPrefix($0) }), !word.hasPrefix(option + "=")
+      else { return word }
+      return option + "=" + word.dropFirst(option.count)
+    }
+    return separated + words[end...]
   }
 }

@@ -125,7 +125,9 @@ public struct Program: Sendable {
       let format: CommandError.Format = UnparsedArguments(arguments).wantsJSON ? .json : .text
       return Self.reporting(problem, to: surroundings.console(), as: format)
     }
-    let leading = LeadingOptions(in: self.arguments)
+    let written = AttachedValues.separated(self.arguments)
+    let leading = LeadingOptions(in: written)
+    if leading.lacksCommand { return refusing(UnparsedArguments(written).unplaced) }
     let arguments = leading.moved
     if arguments.first == "help" {
       if let topic = HelpTopic(words: Array(arguments.dropFirst())) { return printing(topic.text) }
@@ -140,9 +142,37 @@ public struct Program: Sendable {
       try command.run()
       return .ok
     } catch {
-      let isPlaced = leading.rest.first.map { !$0.hasPrefix("-") } ?? false
-      return answer(UnparsedArguments(isPlaced ? leading.rest : self.arguments), error)
+      let unparsed = UnparsedArguments(leading.rest)
+      if let guess = unparsed.guess(at: modelNames(written)) {
+        return refusing(guess.hinting(database: UnparsedArguments(written).database))
+      }
+      return answer(unparsed, error)
     }
+  }
+
+  /// The models of the database that the words name; none if it cannot be read. They only make a
+  /// hint better, so a failure here must not hide the mistake in the words.
+  private func modelNames(_ words: [String]) -> () -> [String] {
+    {
+      let database = UnparsedArguments(words).database
+      do {
+        let command = try ModelsCommand.parse(["-q"] + (database.map { ["-d=\($0)"] } ?? []))
+        let context = CommandContext(
+          command, console: surroundings.console(loudness: .quiet), application: application,
+          surroundings: surroundings)
+        let opened = try context.openForReading()
+        defer { opened.store.close() }
+        return opened.store.schema.models.map(\.name)
+      } catch {
+        return []
+      }
+    }
+  }
+
+  private func refusing(_ error: CommandError) -> ExitCode {
+    Self.reporting(
+      error, to: surroundings.console(),
+      as: UnparsedArguments(arguments).wantsJSON ? .json : .text)
   }
 
   private func perform(_ command: any LeafCommand) -> ExitCode {
@@ -187,9 +217,7 @@ public struct Program: Sendable {
       let text = StoreCLI.fullMessage(for: error, columns: surroundings.helpWidth)
       return printing(HelpText.ordered(text))
     }
-    return Self.reporting(
-      unparsed.explanation(of: error), to: surroundings.console(),
-      as: UnparsedArguments(arguments).wantsJSON ? .json : .text)
+    return refusing(unparsed.explanation(of: error))
   }
 
   /// Replaces `storecli`, for which help is written, with the name of this program.

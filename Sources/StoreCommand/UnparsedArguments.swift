@@ -13,10 +13,18 @@ struct UnparsedArguments {
   func explanation(of error: any Error) -> CommandError {
     if let unknownCommand { return unknownCommand }
     let path = commandPath
-    if path.known.isEmpty, words.first?.hasPrefix("-") == true { return unplaced }
     let command = (["storecli"] + path.known).joined(separator: " ")
     let lines = Self.withoutPreamble(StoreCLI.message(for: error))
       .split(separator: "\n").map(String.init)
+    if let (option, hint) = CommandGuesses.option(in: words, refusedBy: lines.first ?? "") {
+      return .usage("There is no option \(option).", hint: hint)
+    }
+    // Other mistakes may follow from it.
+    if !path.known.isEmpty, lines.first?.hasPrefix("Unknown option") != true,
+      let option = unknownOption(of: path.known)
+    {
+      return .usage("Unknown option '\(option)'", hint: "\(command) --help")
+    }
     return CommandError(
       .usage, code: "usage", lines.first ?? "The command line is wrong.",
       details: lines.dropFirst().map { "  \($0)" },
@@ -24,9 +32,61 @@ struct UnparsedArguments {
         ?? "\(command) --help")
   }
 
+  /// The error for a first word that is no command, but a model, a file, or another program's name
+  /// for a command; nil for any other word.
+  ///
+  /// - Parameter models: Returns the names of the database's models.
+  func guess(at models: () -> [String]) -> CommandError? {
+    let path = commandPath
+    guard let unknown = path.unknown, words.first == unknown else { return nil }
+    if let hint = CommandGuesses.command(for: unknown, before: words.dropFirst().first) {
+      return .usage("There is no command \(unknown).", hint: hint)
+    }
+    if FileIdentity.isRegularFile(at: unknown) {
+      let line = words.dropFirst().filter { !$0.hasPrefix("-") }
+      let command = UnparsedArguments(Array(line)).nameCount > 0 ? line : ["models"]
+      return .usage(
+        "\(unknown) is a file, not a command.",
+        hint: (["storecli"] + command.map(Shell.quoted) + ["-d", Shell.quoted(unknown)])
+          .joined(separator: " "))
+    }
+    guard let model = models().first(where: { $0.lowercased() == unknown.lowercased() }) else {
+      return nil
+    }
+    return .usage("\(model) is a model.", hint: "storecli query \(Shell.quoted(model))")
+  }
+
+  /// The first word that looks like a long option and is not in the help of the command that
+  /// `names` lead to.
+  private func unknownOption(of names: [String]) -> String? {
+    var command: any ParsableCommand.Type = StoreCLI.self
+    for name in names {
+      let child = command.configuration.subcommands.first { $0.configuration.commandName == name }
+      guard let child else { return nil }
+      command = child
+    }
+    guard command.configuration.subcommands.isEmpty else { return nil }
+    let help = StoreCLI.helpMessage(for: command, includeHidden: true, columns: 200)
+    let known = Set(help.matches(of: /--[a-z][a-z-]*/).map { String($0.output) })
+    let options = words.prefix { $0 != "--" }
+      .filter { $0.hasPrefix("--") }.map { String($0.prefix { $0 != "=" }) }
+    return options.first { !known.contains($0) }
+  }
+
+  /// What `-d` names, before or after the command.
+  var database: String? {
+    for (word, next) in zip(words, words.dropFirst().map(Optional.some) + [nil]) {
+      if ["-d", "--db"].contains(word) { return next }
+      for prefix in ["-d=", "--db="] where word.hasPrefix(prefix) {
+        return String(word.dropFirst(prefix.count))
+      }
+    }
+    return nil
+  }
+
   /// The error for words that begin with an option: the command is missing, or the option is not a
   /// common one.
-  private var unplaced: CommandError {
+  var unplaced: CommandError {
     guard let stray = LeadingOptions(in: words).rest.first else {
       let line = ["storecli"] + words.map(Shell.quoted) + ["models"]
       return .usage("A command is missing after the options.", hint: line.joined(separator: " "))

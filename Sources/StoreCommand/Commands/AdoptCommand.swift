@@ -61,6 +61,15 @@ struct AdoptCommand: ChangingCommand {
     var decisions: [TypeDecision]
   }
 
+  /// What could be adopted.
+  private struct Offer {
+    var tables: [AdoptableTable]
+    /// Whether the file has models already.
+    var hasModels: Bool
+
+    var isEmpty: Bool { tables.isEmpty && !hasModels }
+  }
+
   func validate() throws {
     guard !yes || !keepJournalMode else {
       throw ValidationError("Choose one of --yes and --keep-journal-mode.")
@@ -78,13 +87,19 @@ struct AdoptCommand: ChangingCommand {
         OutputColumn("model", role: .key), OutputColumn("fields"), OutputColumn("key"),
         OutputColumn("types", meaning: .json), OutputColumn("notes"),
       ])
+    if options.database == nil, let name = names.first, DatabaseLocation.isNamedLikeDatabase(name),
+      FileIdentity.isRegularFile(at: name)
+    {
+      throw Self.isFile(name)
+    }
     let opened = try context.openToLook()
     let found = try opened.store.adoptableTables()
+    let offer = Offer(tables: found, hasModels: !opened.store.schema.models.isEmpty)
     let choices = try choices(among: found, opened)
     let chosen = try chosen(from: found, choices, opened)
     let outcomes = try outcomes(chosen, choices, opened)
     if change.dryRun || outcomes.isEmpty {
-      try report(outcomes, chosen, of: found, to: writer, context)
+      try report(outcomes, chosen, of: offer, to: writer, context)
     } else {
       let changesJournal = !opened.store.usesWriteAheadLog && !keepJournalMode
       opened.store.close()
@@ -92,10 +107,13 @@ struct AdoptCommand: ChangingCommand {
         try context.console.say("nothing was adopted; --keep-journal-mode adopts without that")
         return .failed
       }
-      try context.openForWriting(journalMode: changesJournal ? .writeAheadLog : .asFound)
-        .store.adopt(chosen.map(\.name), types: choices)
+      let store = try context.openForWriting(
+        journalMode: changesJournal ? .writeAheadLog : .asFound
+      ).store
+      try store.adopt(chosen.map(\.name), types: choices)
       try context.reporting {
-        try report(outcomes, chosen, of: found, to: writer, context)
+        try report(outcomes, chosen, of: offer, to: writer, context)
+        try sayUnrecorded(among: chosen, store, context)
         guard changesJournal else { return }
         try context.console.say(
           "the file had a rollback journal and has a write-ahead log now; sqlite3 "
@@ -104,6 +122,27 @@ struct AdoptCommand: ChangingCommand {
       }
     }
     return .ok
+  }
+
+  /// Prints which of the adopted models a journal that is on does not record.
+  private func sayUnrecorded(
+    among chosen: [AdoptableTable], _ store: Store, _ context: CommandContext
+  ) throws {
+    let recorded = try store.changeJournal.details()
+    guard !recorded.isEmpty else { return }
+    let refusals = try store.changeJournal.refusals()
+    let names = chosen.map(\.name).filter { recorded[$0] == nil && refusals[$0] == nil }
+    guard !names.isEmpty else { return }
+    let words = names.map(Shell.quoted).joined(separator: " ")
+    try context.console.say(
+      "the journal does not record \(names.joined(separator: ", ")) "
+        + "(\(Program.name) journal on \(words))")
+  }
+
+  private static func isFile(_ name: String) -> CommandError {
+    .usage(
+      "\(name) is a file; adopt takes the names of tables.",
+      hint: "storecli adopt -d \(Shell.quoted(name))")
   }
 
   /// Asks on a terminal. A script gets what it asked for: a store has a write-ahead log.
@@ -115,7 +154,7 @@ struct AdoptCommand: ChangingCommand {
   }
 
   private func report(
-    _ outcomes: [Outcome], _ chosen: [AdoptableTable], of found: [AdoptableTable],
+    _ outcomes: [Outcome], _ chosen: [AdoptableTable], of offer: Offer,
     to writer: any RowWriter, _ context: CommandContext
   ) throws {
     var writer = writer
@@ -136,15 +175,17 @@ struct AdoptCommand: ChangingCommand {
       }
     }
     if names.isEmpty, types.isEmpty {
-      for table in found {
+      for table in offer.tables {
         if let reason = table.reason { try context.console.say("not \(table.name): \(reason)") }
       }
     }
-    try context.console.say(summary(chosen.count))
+    try context.console.say(summary(chosen.count, of: offer))
   }
 
-  private func summary(_ tableCount: Int) -> String {
-    guard tableCount > 0 || !types.isEmpty else { return "no table is left to adopt" }
+  private func summary(_ tableCount: Int, of offer: Offer) -> String {
+    guard tableCount > 0 || !types.isEmpty else {
+      return offer.isEmpty ? "the file has no tables" : "no table is left to adopt"
+    }
     let ending = change.dryRun ? "; dry run: nothing was written" : ""
     let modal = change.dryRun ? "would be " : ""
     var parts: [String] = []
@@ -207,6 +248,7 @@ struct AdoptCommand: ChangingCommand {
       }
       if opened.store.schema.contains(name) { return nil }
       let near = NearMiss.suggestions(for: name, among: found.map(\.name))
+      if near.isEmpty, FileIdentity.isRegularFile(at: name) { throw Self.isFile(name) }
       throw CommandError(
         .notFound, code: "unknownModel", "There is no table \(name)" + CommandError.meant(near),
         hint: near.first.map { "storecli adopt \(Shell.quoted($0))" }, model: name)

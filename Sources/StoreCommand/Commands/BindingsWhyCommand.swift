@@ -106,7 +106,8 @@ private struct SourceRecords {
     let start = try opened.read { reads in try reads.find(model, key: key) }
     guard let start else {
       throw CommandError(
-        .notFound, code: "recordNotFound", "There is no \(model.name) \(KeyText.text(key)).",
+        .notFound, code: "recordNotFound",
+        "There is no record \(KeyText.text(key)) in \(model.name).",
         hint: "storecli query \(Shell.quoted(model.name))", model: model.name)
     }
     put([field], in: start)

@@ -62,7 +62,7 @@ struct ConsumersResetCommand: ChangingCommand {
       }
     looked.store.close()
     guard !context.isDryRun else {
-      try context.console.say("dry run: \(name) was not moved")
+      try context.console.say("dry run: \(name) would be moved")
       return .ok
     }
     let store = try context.openForWriting().store

@@ -50,7 +50,7 @@ struct DeleteCommand: WritingCommand {
         for key in wanted where try !transaction.delete(schema, key: key) {
           throw CommandError(
             .notFound, code: "recordNotFound",
-            "There is no \(schema.name) \(KeyText.text(key)); nothing was deleted.",
+            "There is no record \(KeyText.text(key)) in \(schema.name); nothing was deleted.",
             hint: "storecli query \(Shell.quoted(schema.name))", model: schema.name)
         }
         return wanted.count

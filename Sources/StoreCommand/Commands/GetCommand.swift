@@ -52,8 +52,8 @@ struct GetCommand: LeafCommand {
     guard missing.isEmpty else {
       throw CommandError(
         .notFound, code: "recordNotFound",
-        "There \(at == nil ? "is" : "was") no \(schema.name) "
-          + "\(missing.joined(separator: ", no "))\(at.map { " \($0.words)" } ?? "").",
+        "There \(at == nil ? "is" : "was") no record \(missing.joined(separator: ", no ")) in "
+          + "\(schema.name)\(at.map { " \($0.words)" } ?? "").",
         hint: "storecli query \(Shell.quoted(schema.name))", model: schema.name)
     }
     return .ok

@@ -126,6 +126,7 @@ struct ImportCommand: WritingCommand {
     reading.format = format
     reading.delimiter = delimiterByte
     reading.ignoresExtra = ignoreExtra
+    reading.mayCollect = true
     reading.nullText = self.null
     reading.formulas = unescapeFormulas ? .escaped : .asStored
     for pair in map {

@@ -43,10 +43,13 @@ struct InsertCommand: WritingCommand {
       try from == nil ? assigned(to: schema, looked) : [:]
     }
     guard let from else {
+      var bound = try BoundValues(schema, in: opened)
       try context.writing(opened) { transaction in
-        _ = try insert(values, into: schema, transaction)
+        let record = try insert(values, into: schema, transaction)
+        try bound.note(values, key: record.key, isDryRun: change.dryRun, transaction)
         return 1
       }
+      bound.warn(context)
       return .ok
     }
     let input = try RecordInput(
@@ -90,9 +93,9 @@ struct InsertCommand: WritingCommand {
   ) throws -> [(record: InputRecord, line: Int)] {
     var records: [(record: InputRecord, line: Int)] = []
     do {
-      while let record = try input.next() { records.append((record, input.position.line)) }
+      while let record = try input.next() { records.append((record, input.line)) }
     } catch {
-      throw input.refusal(error, line: input.position.line)
+      throw input.refusal(error, line: input.line)
     }
     return records
   }

@@ -37,7 +37,7 @@ struct JournalOffCommand: ChangingCommand {
         for: models.isEmpty ? nil : models, mode: context.isDryRun ? .preview : .commit)
     }
     try context.console.say(
-      (context.isDryRun ? "dry run: the journal was not turned off" : "the journal is off")
+      (context.isDryRun ? "dry run: the journal would be turned off" : "the journal is off")
         + " for \(whose)")
     return .ok
   }

@@ -38,7 +38,7 @@ struct JournalOnCommand: ChangingCommand {
         detail, for: models.isEmpty ? nil : models, mode: context.isDryRun ? .preview : .commit)
     }
     try context.console.say(
-      (context.isDryRun ? "dry run: the journal was not turned on" : "the journal is on")
+      (context.isDryRun ? "dry run: the journal would be turned on" : "the journal is on")
         + " for \(whose), with \(keys ? "keys only" : "old and new values")")
     // A view has no changes of its own, and a database may have many views.
     for (model, reason) in refusals.sorted(by: { $0.key < $1.key }) where !views.contains(model) {

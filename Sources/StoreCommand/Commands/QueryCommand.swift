@@ -131,8 +131,11 @@ struct QueryCommand: LeafCommand {
         "\(Grouped.text(shown, "record")) shown, there may be more  (--limit, or --all)")
     }
     if total > shown + offset {
+      let (from, to, all) = (offset + 1, offset + shown, Grouped.text(total))
       try context.console.say(
-        "\(Grouped.text(shown)) of \(Grouped.text(total))  (--limit \(total), or --all)")
+        offset > 0 && shown > 0
+          ? "records \(Grouped.text(from)) to \(Grouped.text(to)) of \(all)"
+          : "\(Grouped.text(shown)) of \(all); --all shows the rest")
     } else if context.console.dataTerminal.isInteractive {
       try context.console.say(Grouped.text(shown, "record"))
     }

@@ -21,9 +21,18 @@ struct RevertCommand: WritingCommand {
 
   func run(_ context: CommandContext) throws -> ExitCode {
     let id = try TransactionID(argument: transaction)
-    return try Reversing(verb: "reverted", write: write) { store, mode in
-      try store.revert(id, mode: mode)
+    do {
+      return try Reversing(verb: "reverted", write: write) { store, mode in
+        try store.revert(id, mode: mode)
+      }
+      .run(nothing: "The transaction \(id) changed nothing.", context)
+    } catch let error as StoreError
+      where error.code == .unknownTransaction && Int64(transaction) != nil
+    {
+      throw CommandError(
+        .notFound, code: error.code.rawValue,
+        "\(transaction) is a position, not a transaction. Pass the txn of its entry.",
+        hint: "storecli history --diff")
     }
-    .run(nothing: "The transaction \(id) changed nothing.", context)
   }
 }

@@ -48,7 +48,7 @@ struct UpdateCommand: WritingCommand {
         if let predicate {
           .records(try PredicateText(schema: schema).query(where: predicate))
         } else {
-          .record(key: try KeyText.key(words[0], for: schema, in: looked))
+          .record(key: try key(in: words, of: schema, looked))
         }
       let assigning = predicate == nil ? words.dropFirst() : words[...]
       // Read once: one of the words may read standard input.
@@ -99,19 +99,22 @@ struct UpdateCommand: WritingCommand {
   ) throws {
     // A new value can replace a stored value that cannot be read.
     let repair = try assignments.isAbsolute ? line(key, schema, assignments) : nil
+    var bound = try BoundValues(schema, in: opened)
     try context.writing(opened, repair: repair) { transaction in
       let record =
         try assignments.isAbsolute
         ? nil : OpenedStore.reading { try transaction.find(schema, key: key) }
       guard assignments.isAbsolute || record != nil else { throw missing(key, of: schema) }
       do {
-        try transaction.update(
-          schema, key: key, set: try assignments.values(from: record, of: schema))
+        let values = try assignments.values(from: record, of: schema)
+        try transaction.update(schema, key: key, set: values)
+        try bound.note(values, key: key, isDryRun: change.dryRun, transaction)
       } catch let error as StoreError where error.code == .recordNotFound {
         throw missing(key, of: schema)
       }
       return 1
     }
+    bound.warn(context)
   }
 
   /// The change without the old values.
@@ -130,6 +133,29 @@ struct UpdateCommand: WritingCommand {
     CommandError(
       .notFound, code: "recordNotFound", "There is no \(schema.name) \(KeyText.text(key)).",
       hint: "storecli query \(Shell.quoted(schema.name))", model: schema.name)
+  }
+
+  /// The key, which the first word is.
+  private func key(
+    in words: [String], of schema: ModelSchema, _ opened: OpenedStore
+  ) throws -> [SQLValue] {
+    let line = ["storecli update", Shell.quoted(schema.name), "KEY"] + words.map(Shell.quoted)
+    let missing = CommandError.usage(
+      "The key is missing.", hint: line.joined(separator: " "), model: schema.name)
+    // A key may be named too: id=3.
+    let isAssignment = schema.fields.contains {
+      !schema.key.contains($0.name) && words[0].hasPrefix($0.name + "=")
+    }
+    guard isAssignment else { return try KeyText.key(words[0], for: schema, in: opened) }
+    // Any text can be a key of text.
+    guard words.count > 1 else { throw missing }
+    do {
+      return try KeyText.key(words[0], for: schema, in: opened)
+    } catch is CommandError {
+      throw missing
+    } catch is StoreError {
+      throw missing
+    }
   }
 
   private func assignments(

@@ -23,9 +23,18 @@ struct CatalogAddition {
 
   /// The error for a rule or binding that the file cannot hold; the words of the command describe
   /// it.
-  func refused(_ error: StoreError, model: String?, field: String? = nil) -> CommandError {
-    CommandError.usage(
-      error.message, hint: "storecli \(command) add --help", model: model, field: field)
+  ///
+  /// - Parameters:
+  ///   - kind: The subcommand of `add`, if it has some.
+  ///   - advice: A sentence after the message.
+  func refused(
+    _ error: StoreError, model: String?, field: String? = nil, kind: String? = nil,
+    advice: String? = nil
+  ) -> CommandError {
+    let words = ["storecli", command, "add", kind, "--help"].compactMap(\.self)
+    return CommandError.usage(
+      [error.message, advice].compactMap(\.self).joined(separator: " "),
+      hint: words.joined(separator: " "), model: model, field: field)
   }
 
   /// Prints what was done, or with `--dry-run` that it was not.

@@ -24,7 +24,7 @@ struct CatalogDrop {
     }
     looked.store.close()
     guard !context.isDryRun else {
-      return try context.console.say("dry run: \(name) was not dropped")
+      return try context.console.say("dry run: \(name) would be dropped")
     }
     try drop(context.openForWriting().store)
     try context.console.say("dropped \(name)")

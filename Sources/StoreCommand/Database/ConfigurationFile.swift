@@ -1,8 +1,8 @@
 import RecordFormats
 
 /// A configuration file of lines `key = "value"`, a small part of TOML: comments, bare and quoted
-/// keys, basic and literal strings. Other values and the contents of tables are ignored until they
-/// are requested, so that a file may hold more than this program knows.
+/// keys, basic and literal strings. Other values are ignored until they are requested, and tables
+/// always, so that other programs can keep their settings there.
 struct ConfigurationFile {
   /// The longest file that is read, in bytes.
   static let maxByteCount = 64 * 1024
@@ -11,6 +11,8 @@ struct ConfigurationFile {
   private var values: [String: String] = [:]
   /// The lines of keys whose values are not strings.
   private var otherLines: [String: Int] = [:]
+  /// The keys outside all tables with their lines, in the order of the file.
+  private var keys: [(name: String, line: Int)] = []
 
   /// Reads the file at `path`; nil when there is none.
   ///
@@ -48,6 +50,7 @@ struct ConfigurationFile {
       }
       guard !isInTable, let equals = words.firstIndex(of: "=") else { continue }
       let key = Self.unquoted(Self.trimmed(words[..<equals]))
+      keys.append((key, number))
       let written = Self.trimmed(words[words.index(after: equals)...])
       guard let quote = written.first, quote == "\"" || quote == "'" else {
         otherLines[key] = number
@@ -72,6 +75,30 @@ struct ConfigurationFile {
         "\(name), line \(line): the value of \(key) needs quotes, as in \(key) = \"…\".")
     }
     return values[key]
+  }
+
+  /// The error for a file with keys that lacks `key`; nil for a file without keys.
+  func problem(lacking key: String) -> CommandError? {
+    guard let first = keys.first else { return nil }
+    // The value is probably what was meant.
+    let value = values[first.name].flatMap { DatabaseLocation.isNamedLikeDatabase($0) ? $0 : nil }
+    return CommandError(
+      .failed, code: "configuration",
+      "\(name) was found but has no \(key); line \(first.line) names \(first.name). "
+        + "Write \(key) = \"\(value ?? "shop.db")\".")
+  }
+
+  /// - Throws: ``CommandError`` naming the line of a key outside all tables that is not one of
+  ///   `known`.
+  func requireKeys(among known: [String]) throws {
+    guard let key = keys.first(where: { !known.contains($0.name) }) else { return }
+    let near = NearMiss.suggestions(for: key.name, among: known)
+    throw CommandError(
+      .failed, code: "configuration",
+      "\(name), line \(key.line): there is no setting \(key.name)"
+        + (near.isEmpty
+          ? "; the settings are \(known.joined(separator: " and "))."
+          : CommandError.meant(near)))
   }
 
   private static func trimmed(_ text: Substring) -> Substring {

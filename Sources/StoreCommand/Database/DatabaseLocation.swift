@@ -80,11 +80,14 @@ struct DatabaseLocation: Hashable, Sendable {
     self.sharing = sharing
   }
 
-  /// The database that a configuration file names; nil without a file or a name in it.
+  /// The database that a configuration file names; nil without a file or anything in it.
   private init?(configuration file: String, in directory: String, source: Source) throws {
-    guard let configuration = try ConfigurationFile(path: file),
-      let path = try configuration.string(named: "db")
-    else { return nil }
+    guard let configuration = try ConfigurationFile(path: file) else { return nil }
+    guard let path = try configuration.string(named: "db") else {
+      if let problem = configuration.problem(lacking: "db") { throw problem }
+      return nil
+    }
+    try configuration.requireKeys(among: ["db", "sharing"])
     let word = try configuration.string(named: "sharing")
     let sharing = word.flatMap(StoreConfiguration.Sharing.init(rawValue:))
     if let word, sharing == nil {
@@ -160,6 +163,11 @@ struct DatabaseLocation: Hashable, Sendable {
     }
   }
 
+  /// Whether the name of a file ends as those of databases do.
+  static func isNamedLikeDatabase(_ name: String) -> Bool {
+    [".store", ".db", ".sqlite", ".sqlite3"].contains(where: name.hasSuffix)
+  }
+
   /// The names of the files in `directory` that look like databases, sorted.
   private static func databases(in directory: String) -> [String] {
     guard let stream = opendir(directory) else { return [] }
@@ -169,9 +177,7 @@ struct DatabaseLocation: Hashable, Sendable {
       let name = withUnsafePointer(to: &entry.pointee.d_name) { pointer in
         pointer.withMemoryRebound(to: CChar.self, capacity: 256) { String(cString: $0) }
       }
-      if [".store", ".db", ".sqlite", ".sqlite3"].contains(where: name.hasSuffix) {
-        names.append(name)
-      }
+      if isNamedLikeDatabase(name) { names.append(name) }
     }
     return names.sorted()
   }

@@ -18,6 +18,12 @@ struct FileIdentity: Hashable, Sendable {
     number = UInt64(truncatingIfNeeded: status.st_ino)
   }
 
+  /// Whether a file with contents is at `path`, as opposed to a directory or a pipe.
+  static func isRegularFile(at path: String) -> Bool {
+    var status = stat()
+    return stat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFREG
+  }
+
   /// Whether `path` leads to one of the files at `others`, also under another name, or would create
   /// one of those that do not exist.
   static func isSame(_ path: String, asAnyOf others: [String]) -> Bool {

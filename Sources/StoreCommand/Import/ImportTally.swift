@@ -26,13 +26,13 @@ struct ImportTally {
     reasons = other.reasons
   }
 
-  /// Why a record is refused, with its place in the input.
-  static func reason(_ error: any Error, line: Int) -> String {
+  /// Why a record is refused, with its place in the input, such as `line 3`.
+  static func reason(_ error: any Error, at place: String) -> String {
     guard let error = error as? StoreError else { return CommandError(error).message }
-    guard !error.violations.isEmpty else { return "line \(line): \(error.message)" }
+    guard !error.violations.isEmpty else { return "\(place): \(error.message)" }
     let rules = error.violations
       .map { ($0.fields.isEmpty ? "" : $0.fields.joined(separator: ",") + " ") + $0.message }
-    return "line \(line): " + rules.joined(separator: "; ")
+    return "\(place): " + rules.joined(separator: "; ")
   }
 
   /// The counts: `3 read  2 inserted  1 rejected`.

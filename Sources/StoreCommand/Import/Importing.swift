@@ -59,8 +59,9 @@ struct Importing {
   private var current = 0
   /// The records that wait for the records they refer to.
   private var waiting = WaitingRecords()
-  /// How fields can take values that their declared types refuse, for each such field.
-  private var typeCommands: [String] = []
+  /// How fields can take values that their declared types refuse, with the number of records that
+  /// were refused for them.
+  private var typeCommands: [String: Int] = [:]
   /// The computed fields that were compared.
   private var comparedNames: [String] = []
 
@@ -214,7 +215,7 @@ struct Importing {
         content = .failure(error)
       }
       return Item(
-        content: content, source: current, line: input.position.line,
+        content: content, source: current, line: input.line,
         bytes: rejects == nil ? [] : input.recordBytes)
     }
     return nil
@@ -246,13 +247,12 @@ struct Importing {
     guard isRejectable(error) else {
       throw sources[item.source].input.refusal(error, line: item.line)
     }
-    if let command = sources[item.source].input.typeCommand(for: error),
-      !typeCommands.contains(command)
-    {
-      typeCommands.append(command)
+    if let command = sources[item.source].input.typeCommand(for: error) {
+      typeCommands[command, default: 0] += 1
     }
+    let input = sources[item.source].input
     let place = sources.count > 1 ? "\(sources[item.source].schema.name) " : ""
-    tally.reject(place + ImportTally.reason(error, line: item.line))
+    tally.reject(place + ImportTally.reason(error, at: input.place(item.line)))
     try rejects?.write(item.bytes)
   }
 
@@ -335,7 +335,11 @@ struct Importing {
       tally.summary(isUpsert: plan.isUpsert)
         + "  in \(progress.elapsedText), \(Grouped.text(transactionCount, "transaction"))")
     for line in tally.reasonLines { try console.say(line) }
-    for command in typeCommands { try console.say("hint: \(Program.name) \(command)") }
+    // One wrong value is no reason to change the type of a field.
+    for (command, count) in typeCommands.sorted(by: { $0.key < $1.key })
+    where count * 2 > tally.read {
+      try console.say("hint: \(Program.name) \(command)")
+    }
     if !comparedNames.isEmpty {
       try console.say(
         "computed by the database, so compared and not written: "

@@ -13,6 +13,8 @@ final class RecordInput {
     var delimiter: UInt8?
     /// Fields by the names they have in the input.
     var fieldNames: [String: String] = [:]
+    /// Whether the command can leave out bad records.
+    var mayCollect = false
     /// Whether unknown names are ignored.
     var ignoresExtra = false
     /// Whether an input that may keep its reader waiting, such as a pipe, is read to its end first.
@@ -27,6 +29,8 @@ final class RecordInput {
   /// The first line of a CSV or TSV input, unchanged, without its line end.
   private(set) var headerBytes: [UInt8] = []
   private var header: [String] = []
+  /// Records that were read, with the present one.
+  private var recordCount = 0
   private let path: String
   private let schema: ModelSchema
   private let options: Options
@@ -79,13 +83,19 @@ final class RecordInput {
   ///   record that does not fit; after those, and where the error says so, the next record can be
   ///   read.
   func next() throws -> InputRecord? {
+    recordCount += 1
     if try csv?.advance() == true { return try csvRecord() }
     if let value = try json?.readRecord() { return try record(of: value) }
     return nil
   }
 
-  /// Where the current record begins.
-  var position: InputPosition { csv?.position ?? json?.position ?? .start }
+  /// Where the current record is: the line on which it begins, or in a JSON text its number.
+  var line: Int {
+    format == .json ? recordCount : (csv?.position ?? json?.position ?? .start).line
+  }
+
+  /// What ``line`` counts, with its value.
+  func place(_ line: Int) -> String { "\(format == .json ? "record" : "line") \(line)" }
 
   /// The current record, unchanged; JSON is put on one line, without surrounding white space.
   var recordBytes: [UInt8] {
@@ -125,18 +135,38 @@ final class RecordInput {
       error.model = schema.name
       var stopped = CommandError(error)
       stopped.exitCode = .rejected
-      stopped.details = ["  " + ImportTally.reason(error, line: line)]
-      stopped.message = "A record was refused."
+      stopped.message = ImportTally.reason(error, at: place(line))
+      if stopped.message.last != "." { stopped.message += "." }
+      stopped.details = []
       if error.code == .unknownField, let field = error.field {
         stopped.hint = Self.hint(forUnknown: field)
       } else if let name = error.field, schema.field(named: name)?.generated != nil {
         stopped.hint = "add --ignore-extra to leave computed fields unread"
       } else if let command = typeCommand(for: error) {
-        stopped.hint = "storecli \(command)"
+        let others = options.mayCollect ? ", or add --on-error collect to import the others" : ""
+        stopped.hint =
+          failsMostly(as: command) ? "storecli \(command)" : "correct \(place(line))\(others)"
       }
       return stopped.naming(path)
     default: return error
     }
+  }
+
+  /// Whether more than half of the records fail for the reason of the first one. One wrong value is
+  /// no reason to change the type of a field.
+  private func failsMostly(as command: String) -> Bool {
+    guard recordCount == 1 else { return false }
+    var (failed, read) = (1, 1)
+    while read < 20 {
+      do {
+        guard try next() != nil else { break }
+      } catch {
+        guard typeCommand(for: error) == command else { break }
+        failed += 1
+      }
+      read += 1
+    }
+    return failed * 2 > read
   }
 
   /// The command that lets a field take a value that only its declared type refuses, without the

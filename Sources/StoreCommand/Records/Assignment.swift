@@ -45,6 +45,15 @@ struct Assignment: Sendable {
           Assignment(field: field, change: try spelling.change(of: field, reading: inputs)))
       } catch var error as StoreError {
         error.model = schema.name
+        guard case .value(let text) = spelling, text.lowercased() == "null" else { throw error }
+        var failure = CommandError(error)
+        failure.hint = "\(name):null sets null"
+        throw failure
+      } catch var error as CommandError {
+        // The text was meant, not a file of that name.
+        guard case .value(let text) = spelling, text.hasPrefix("@"), error.exitCode == .notFound
+        else { throw error }
+        error.hint = "\(Shell.quoted("\(name):=\(text)")) takes the text literally"
         throw error
       }
     }
@@ -108,6 +117,12 @@ struct Assignment: Sendable {
     let names = schema.fields.map(\.name).sorted { $0.utf8.count > $1.utf8.count }
     for name in names where word.hasPrefix(name) {
       if let spelling = spelling(word.dropFirst(name.count)) { return (name, spelling) }
+    }
+    for name in names where word.hasPrefix(name + "-=") {
+      let number = word.dropFirst(name.count + 2)
+      throw CommandError.usage(
+        "There is no -= for \(name); add a negative number.",
+        hint: "write \(Shell.quoted("\(name)+=-\(number)"))", model: schema.name, field: name)
     }
     for index in word.indices {
       if let spelling = spelling(word[index...]) { return (String(word[..<index]), spelling) }

@@ -100,6 +100,7 @@ struct Reversing {
   ) throws {
     let report = ChangeReport(changes, in: opened.store.schema)
     try report.write(to: context)
+    if previews != nil { try sayUnrecorded(opened.store, context) }
     let lost = try UnloggedReach(store: opened.store)
       .tables(behind: report.lines, removal: .insert)
     if !lost.isEmpty {
@@ -107,6 +108,18 @@ struct Reversing {
         "not brought back: cascaded changes in \(lost.joined(separator: ", ")), which the journal "
           + "does not record in full")
     }
+  }
+
+  /// Prints for which models no step can be taken back. The last change may have been one of
+  /// theirs.
+  private func sayUnrecorded(_ store: Store, _ context: CommandContext) throws {
+    let details = try store.changeJournal.details()
+    let refusals = try store.changeJournal.refusals()
+    let names = store.schema.models.map(\.name)
+      .filter { details[$0] != .full && refusals[$0] == nil }
+    guard !names.isEmpty else { return }
+    try context.console.say(
+      "changes of \(names.joined(separator: ", ")) are not recorded and stay as they are")
   }
 
   private func next(_ opened: OpenedStore, _ context: CommandContext) throws -> Reversal? {

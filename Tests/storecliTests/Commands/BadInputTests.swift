@@ -117,7 +117,7 @@ import Testing
     (["query", "Track", "--sort", "titel"], 64, "error[unknownField]: "),
     (["query", "Track", "--limit", "-1"], 64, "error[usage]: "),
     (["query", "Track", "--colour"], 64, "error[usage]: "),
-    (["get", "Track", "99999"], 3, "error[recordNotFound]: There is no Track 99999."),
+    (["get", "Track", "99999"], 3, "error[recordNotFound]: There is no record 99999 in Track."),
     (["get", "Track", "one"], 64, "error[usage]: "),
     (["get", "Track", "1,2"], 64, "error[usage]: "),
     (
@@ -285,7 +285,9 @@ import Testing
       ["get", "Artist", "1", "999", "-o", "table"],
       launching: ["/bin/sh", "-c", "exec \"$@\" > /dev/full", "sh"])
     #expect(outcome.code == 3)
-    #expect(outcome.err.hasPrefix("error[recordNotFound]: There is no Artist 999."), "\(outcome)")
+    #expect(
+      outcome.err.hasPrefix("error[recordNotFound]: There is no record 999 in Artist."),
+      "\(outcome)")
   }
 
   @Test func adoptingWithAFieldThatTheReportLacksAdoptsNothing() throws {

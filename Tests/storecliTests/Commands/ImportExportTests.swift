@@ -34,8 +34,8 @@ import Testing
         == Outcome(
           code: 4, out: "",
           err: """
-            error[invalidValue]: bad.csv: A record was refused.
-              line 3: founded takes a whole number within 64 bits; got “soon”.
+            error[invalidValue]: bad.csv: line 3: founded takes a whole number within 64 bits; \
+            got “soon”.
               nothing was written
             hint: storecli models Artist
 
@@ -76,8 +76,8 @@ import Testing
         == Outcome(
           code: 4, out: "",
           err: """
-            error[unknownField]: other.ndjson: A record was refused.
-              line 1: The input names title, but Artist has no such field.
+            error[unknownField]: other.ndjson: line 1: The input names title, but Artist has \
+            no such field.
               nothing was written
             hint: add --map title=FIELD or --ignore-extra
 

@@ -157,7 +157,7 @@ import Testing
       "import", "-", "--model", "Artist", "--format", "tsv",
       input: "id\tname\tfounded\n100\ta\\b\t1960\n")
     #expect(outcome.code == 4)
-    #expect(outcome.err.contains("  line 2: name: In TSV, a backslash must begin"), "\(outcome)")
+    #expect(outcome.err.contains(": line 2: name: In TSV, a backslash must begin"), "\(outcome)")
   }
 
   @Test func aPipeIsKeptWhereTMPDIRSays() throws {

@@ -42,7 +42,7 @@ import Testing
         == Outcome(
           code: 4, out: "",
           err: """
-            error[rejected]: Nothing was changed: 2 rules refuse it.
+            error[rejected]: Nothing was changed: 2 records are refused.
               Employee 3.boss  must name an existing Employee  (rule Employee.boss.reference)
               Employee 4.boss  must name an existing Employee  (rule Employee.boss.reference)
               nothing was written
@@ -189,8 +189,8 @@ import Testing
         == Outcome(
           code: 4, out: "",
           err: """
-            error[invalidValue]: standard input: A record was refused.
-              line 1: twice is computed by the database as 2; the input has 3.
+            error[invalidValue]: standard input: line 1: twice is computed by the database as 2; \
+            the input has 3.
               nothing was written
             hint: add --ignore-extra to leave computed fields unread
 

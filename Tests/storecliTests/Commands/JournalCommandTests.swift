@@ -169,7 +169,7 @@ import Testing
       "for all models, with old and new values\n"
       + "left out: new, because triggers cannot refer to a table called new\n"
     #expect(
-      dry == Outcome(code: 0, out: "", err: "dry run: the journal was not turned on \(told)"))
+      dry == Outcome(code: 0, out: "", err: "dry run: the journal would be turned on \(told)"))
     #expect(try raw.value(schema) == before)
     let on = try place.run("journal", "on")
     #expect(on == Outcome(code: 0, out: "", err: "the journal is on \(told)"))

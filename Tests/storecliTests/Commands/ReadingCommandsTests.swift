@@ -49,7 +49,11 @@ import Testing
         "--limit", "2", "--fields", "id,founded", "--json")
         == Outcome(
           code: 0, out: "[\n{\"id\":40,\"founded\":1999},\n{\"id\":8,\"founded\":1999}\n]\n",
-          err: "2 of 6  (--limit 6, or --all)\n"))
+          err: "2 of 6; --all shows the rest\n"))
+    #expect(
+      try place.run(
+        "query", "Artist", "founded > 1990 and name like 'The %'", "--limit", "2", "--offset", "1"
+      ).err == "records 2 to 3 of 6\n")
     #expect(
       try place.run("query", "Track", "seconds between 100 and 110", "--count").out == "39\n")
   }

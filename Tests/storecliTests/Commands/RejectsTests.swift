@@ -73,15 +73,15 @@ import Testing
       to: "in.ndjson")
     #expect(
       try place.run("insert", "Artist", "--from", "in.ndjson").err
-        == "error[rejected]: in.ndjson: A record was refused.\n  line 2: id must be unique; another Artist has the same value\n"
+        == "error[rejected]: in.ndjson: line 2: id must be unique; another Artist has the same value.\n"
         + "hint: storecli models Artist\n")
     try place.write("{\"id\":100}\n{\"nmae\":1}\n", to: "in.ndjson")
     let outcome = try place.run("insert", "Artist", "--from", "in.ndjson")
     #expect(outcome.code == 4)
     #expect(
       outcome.err
-        == "error[unknownField]: in.ndjson: A record was refused.\n"
-        + "  line 2: The input names nmae, but Artist has no such field; did you mean name?\n"
+        == "error[unknownField]: in.ndjson: "
+        + "line 2: The input names nmae, but Artist has no such field; did you mean name?\n"
         + "hint: add --map nmae=FIELD or --ignore-extra\n")
   }
 }

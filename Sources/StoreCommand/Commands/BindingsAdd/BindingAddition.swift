@@ -7,6 +7,9 @@ protocol BindingAddition: WritingCommand {
   var target: String { get }
   var binding: BindingOptions { get }
 
+  /// What to pass if the binding is refused and no option says which records belong together.
+  var missingLink: String? { get }
+
   /// What the bound field follows.
   ///
   /// - Throws: ``CommandError`` for unknown names and missing options.
@@ -17,6 +20,7 @@ protocol BindingAddition: WritingCommand {
 
 extension BindingAddition {
   var hasData: Bool { false }
+  var missingLink: String? { nil }
 
   func run(_ context: CommandContext) throws -> ExitCode {
     let looked = try context.openToLook()
@@ -93,7 +97,9 @@ extension BindingAddition {
     do {
       return try body()
     } catch let error as StoreError where error.code == .unsupportedSchema {
-      throw CatalogAddition.binding.refused(error, model: error.model, field: error.field)
+      throw CatalogAddition.binding.refused(
+        error, model: error.model, field: error.field, kind: Self.configuration.commandName,
+        advice: missingLink)
     }
   }
 }

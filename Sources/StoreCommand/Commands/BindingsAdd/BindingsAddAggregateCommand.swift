@@ -70,6 +70,11 @@ struct BindingsAddAggregateCommand: BindingAddition {
     }
   }
 
+  var missingLink: String? {
+    let words = [link.through, link.match, of].compactMap(\.self)
+    return words.isEmpty ? "Pass --through FIELD, --match SOURCE=TARGET or --of KEY." : nil
+  }
+
   func formula(
     into target: BindingSchema.Field, of model: ModelSchema, _ words: BindingWords
   ) throws -> BindingSchema.Formula {
