@@ -133,9 +133,9 @@ extension StoreError {
   /// Whether the same call, made again unchanged, may succeed.
   ///
   /// It is true for ``Code/busy`` alone: another connection held the file locked. Repeating the
-  /// call is safe. Every other error needs something first: free space, another value, the store opened
-  /// again. After ``Code/outcomeUnknown`` the transaction may have been kept, so do not repeat it;
-  /// ``Code/cancelled`` is what your program asked for.
+  /// call is safe. Every other error needs something first: free space, another value, the store
+  /// opened again. After ``Code/outcomeUnknown`` the transaction may have been kept, so do not
+  /// repeat it; ``Code/cancelled`` is what your program asked for.
   public var isRetryable: Bool { code == .busy }
 }
 

@@ -157,11 +157,10 @@ import Testing
       try await store.write { tx in
         try tx.set(\Artist.name, to: "b", for: 1)
         reached.continuation.yield()
-        try tx.execute(
-          """
-          INSERT INTO Artist WITH RECURSIVE n(i) AS (SELECT 2 UNION ALL SELECT i + 1 FROM n)
-          SELECT i, 'n' FROM n LIMIT 100000000
-          """)
+        // It never ends, however late this task is cancelled.
+        _ = try tx.value(
+          Int64.self,
+          "WITH RECURSIVE n(i) AS (SELECT 2 UNION ALL SELECT i + 1 FROM n) SELECT count(*) FROM n")
       }
     }
     for await _ in reached.stream { break }
