@@ -85,7 +85,7 @@ extension Project {
       "Engine", "the write cycle, foreign commits, upkeep, the schema in effect",
       knowsAllOf: records + transactions + [observation], and: "Engine/Editing"),
     Layer(
-      "Engine/Editing", "changing what a file keeps besides records: models, bindings, rules",
+      "Engine/Editing", "changing models, bindings and rules of a file",
       knowsAllOf: records + transactions, and: "Engine"),
     Layer(
       "Journal/Consumers", "durable readers of the journal",

@@ -39,4 +39,17 @@ struct BindingLink: ParsableArguments {
       throw ValidationError("Choose one of --through and --match.")
     }
   }
+
+  /// Checks that at most one of the ways is given, where `key` can name the one record instead.
+  func check(without key: String?) throws {
+    guard key == nil || through == nil && match == nil else {
+      throw ValidationError("Choose one of --through, --match and --of.")
+    }
+  }
+
+  /// What to pass; nil if one of the ways is given.
+  func missing(without key: String?) -> String? {
+    guard through == nil, match == nil, key == nil else { return nil }
+    return "Pass --through FIELD, --match SOURCE=TARGET or --of KEY."
+  }
 }

@@ -59,9 +59,7 @@ struct BindingsAddAggregateCommand: BindingAddition {
   @OptionGroup(title: "Common options") var options: GlobalOptions
 
   func validate() throws {
-    guard [link.through, link.match, of].count(where: { $0 != nil }) <= 1 else {
-      throw ValidationError("Choose one of --through, --match and --of.")
-    }
+    try link.check(without: of)
     guard by == nil || [.first, .last, .joined].contains(function) else {
       throw ValidationError("--by goes with --function first, last and joined.")
     }
@@ -70,10 +68,7 @@ struct BindingsAddAggregateCommand: BindingAddition {
     }
   }
 
-  var missingLink: String? {
-    let words = [link.through, link.match, of].compactMap(\.self)
-    return words.isEmpty ? "Pass --through FIELD, --match SOURCE=TARGET or --of KEY." : nil
-  }
+  var missingLink: String? { link.missing(without: of) }
 
   func formula(
     into target: BindingSchema.Field, of model: ModelSchema, _ words: BindingWords

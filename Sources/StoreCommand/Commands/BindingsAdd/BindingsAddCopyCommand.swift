@@ -36,16 +36,9 @@ struct BindingsAddCopyCommand: BindingAddition {
   @OptionGroup var write: WriteOptions
   @OptionGroup(title: "Common options") var options: GlobalOptions
 
-  func validate() throws {
-    guard [link.through, link.match, of].count(where: { $0 != nil }) <= 1 else {
-      throw ValidationError("Choose one of --through, --match and --of.")
-    }
-  }
+  func validate() throws { try link.check(without: of) }
 
-  var missingLink: String? {
-    let words = [link.through, link.match, of].compactMap(\.self)
-    return words.isEmpty ? "Pass --through FIELD, --match SOURCE=TARGET or --of KEY." : nil
-  }
+  var missingLink: String? { link.missing(without: of) }
 
   func formula(
     into target: BindingSchema.Field, of model: ModelSchema, _ words: BindingWords

@@ -184,13 +184,13 @@ private struct Product: Model {
 
     let way = try store.bindings()
     let findings = try store.bindingFindings()
-    let mended = try store.rebuildBindings()
+    let corrected = try store.rebuildBindings()
     // way[0].description is "Disc.pieceCount = count(Piece) where Piece.discID = Disc.id",
-    // findings tells triggers and keys that are wrong, mended how many records were
+    // findings lists wrong triggers and keys, corrected how many records changed
     // end
     #expect(
       way.map(\.description) == ["Disc.pieceCount = count(Piece) where Piece.discID = Disc.id"])
     #expect(findings == [])
-    #expect(mended.isEmpty)
+    #expect(corrected.isEmpty)
   }
 }
