@@ -68,7 +68,10 @@ enum StoreEngines {
     }
     var configuration = configuration
     configuration.fileSystem = MemoryFileSystem.name
-    let file = DatabaseFile(MemoryDatabase.make())
+    let database = MemoryDatabase.make()
+    // If opening fails before a connection has it, nothing else would free it.
+    defer { database.discardUnused() }
+    let file = DatabaseFile(database)
     return StoreLease(try StoreEngine(file: file, configuration: configuration), report: report)
   }
 

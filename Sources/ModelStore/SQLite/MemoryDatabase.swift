@@ -90,10 +90,13 @@ final class MemoryDatabase: Sendable {
 
   func close(_ holder: Int) {
     unmapIndex(holder)
-    let isLast = state.withLock { state in
-      state.holders.removeValue(forKey: holder) != nil && state.holders.isEmpty
-    }
-    guard isLast else { return }
+    state.withLock { state in _ = state.holders.removeValue(forKey: holder) }
+    discardUnused()
+  }
+
+  /// Frees the database if no connection has it open.
+  func discardUnused() {
+    guard state.withLock({ $0.holders.isEmpty }) else { return }
     // Released where no lock is held.
     let gone = Self.databases.withLock { $0.removeValue(forKey: name) }
     withExtendedLifetime(gone) {}

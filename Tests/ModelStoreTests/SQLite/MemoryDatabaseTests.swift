@@ -107,4 +107,17 @@ import Testing
     }
     #expect(error?.code.primary == .cannotOpen)
   }
+
+  @Test func aDatabaseWithoutConnectionsIsFreed() {
+    let unopened = MemoryDatabase.make()
+    unopened.discardUnused()
+    #expect(MemoryDatabase.find(unopened.name) == nil)
+    let opened = MemoryDatabase.make()
+    let holders = [opened.hold(.main), opened.hold(.main)]
+    opened.discardUnused()
+    opened.close(holders[0])
+    #expect(MemoryDatabase.find(opened.name)?.database === opened)
+    opened.close(holders[1])
+    #expect(MemoryDatabase.find(opened.name) == nil)
+  }
 }
