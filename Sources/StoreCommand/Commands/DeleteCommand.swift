@@ -62,6 +62,7 @@ struct DeleteCommand: WritingCommand {
         _ = try transaction.delete(query)
       }
       let report = ChangeReport(changes, in: opened.store.schema)
+      if Confirmation.canAsk(context.console) { try report.preview(to: context.console) }
       let isGranted =
         try changes.isEmpty
         || Confirmation.isGranted(

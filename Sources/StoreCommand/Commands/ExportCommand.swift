@@ -35,7 +35,8 @@ struct ExportCommand: LeafCommand {
   func validate() throws {
     guard options.format == nil, let ending = unwrittenEnding else { return }
     throw ValidationError(
-      "storecli cannot export \(ending) files. Choose another file name, or a format with -o.")
+      "storecli cannot export \(ending) files. It knows the endings "
+        + "\(Self.endings.map { "." + $0 }.joined(separator: ", ")); or choose a format with -o.")
   }
 
   func run(_ context: CommandContext) throws -> ExitCode {
@@ -81,11 +82,18 @@ struct ExportCommand: LeafCommand {
     CommandError(.interrupted, code: "interrupted", "Interrupted; \(to) is unchanged.")
   }
 
-  /// The ending of a format that `storecli` cannot write; nil for other names.
+  /// The endings of file names that choose a format.
+  private static let endings = ["csv", "tsv", "json", "ndjson", "jsonl"]
+
+  /// The ending of the file name if no format belongs to it; nil for a name without an ending and
+  /// for a pipe or device.
   private var unwrittenEnding: String? {
-    let endings = ["gz", "zst", "zip", "bz2", "xz", "yaml", "yml", "md", "sql", "db", "sqlite"]
-    let name = to.lowercased()
-    return endings.first { name.hasSuffix("." + $0) }
+    let name = to.split(separator: "/").last.map { $0.lowercased() } ?? ""
+    let parts = name.split(separator: ".", omittingEmptySubsequences: false)
+    guard to != "-", parts.count > 1, let ending = parts.last, !ending.isEmpty,
+      parts.count > 2 || parts[0] != "", !OutputFile.isStream(to)
+    else { return nil }
+    return Self.endings.contains(String(ending)) ? nil : String(ending)
   }
 
   private var format: OutputFormat {

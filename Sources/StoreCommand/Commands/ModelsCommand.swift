@@ -51,7 +51,7 @@ struct ModelsCommand: LeafCommand {
       ])
     try opened.read { reads in
       for model in models {
-        let rules = model.rules.count + model.fields.reduce(0) { $0 + $1.rules.count }
+        let rules = TableRule.all(of: model, in: models).count
         let added = added.count { $0.model == model.name }
         let code = validators.count { $0.models.contains(model.name) }
         try writer.write([

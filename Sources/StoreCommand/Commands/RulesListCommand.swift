@@ -8,8 +8,9 @@ struct RulesListCommand: LeafCommand {
     commandName: "list", abstract: "List the rules.",
     discussion: """
       Example: storecli rules list Track
-      A rule is in the table's definition, was added beside it, or is a validator in Swift. An \
-      added rule is damaged if its triggers are missing or edited.
+      The place says where a rule is: in the table's definition (CHECK, NOT NULL, UNIQUE and \
+      references), added beside it, or a validator in Swift. An added rule is damaged if its \
+      triggers are missing or edited.
       """)
 
   @Argument(help: "The model; all of them when none is named.")
@@ -57,16 +58,11 @@ struct RulesListCommand: LeafCommand {
   ) throws -> [Row] {
     let names = Set(models.map(\.name))
     let declared = models.flatMap { model in
-      model.fields.flatMap { field in
-        field.rules.map {
-          Row(
-            rule: $0.name, models: [model.name], fields: [field.name], place: "table",
-            message: $0.message)
-        }
+      TableRule.all(of: model, in: store.schema.models).map {
+        Row(
+          rule: $0.name, models: [model.name], fields: $0.fields, place: "table",
+          message: $0.message)
       }
-        + model.rules.map {
-          Row(rule: $0.name, models: [model.name], place: "table", message: $0.message)
-        }
     }
     let added = try store.rules().filter { names.contains($0.model) }.map {
       Row(

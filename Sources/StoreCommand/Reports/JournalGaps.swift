@@ -35,10 +35,17 @@ struct StreamGap: Hashable {
   var start: JournalPosition?
   /// The models concerned; nil for all.
   var models: [String]?
-  /// The text for a person, without the word "gap".
+  /// The text for a program, without the word "gap".
   let words: String
+  /// Whether the journal began here, so that nothing before it was ever recorded.
+  var isBeginning = false
 
-  var text: String { "gap: \(words)" }
+  /// The text for a person.
+  var text: String {
+    guard isBeginning, let models else { return "gap: \(words)" }
+    return
+      "the journal of \(models.joined(separator: ", ")) begins here; earlier changes were not recorded"
+  }
 
   /// The position before the gap's position.
   var placeBefore: JournalPosition {
@@ -96,7 +103,9 @@ extension JournalTransaction {
       case .started:
         StreamGap(
           reason: .started, side: .before, position: last.position, models: models,
-          words: "\(words) before position \(last.position)")
+          words: "\(words) before position \(last.position)",
+          // Positions are never used again, so no entry came before the first.
+          isBeginning: first.position.rawValue == 1)
       }
     }
   }
