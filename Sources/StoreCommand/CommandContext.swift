@@ -177,13 +177,14 @@ struct CommandContext {
       onError: warnings.receive)
     // The opening that follows a look repeats its warnings. The command that changes the journal
     // mode reports that itself.
-    for warning in warnings.endOpening()
-    where (purpose != .looking || isDryRun) && warning.code != .configurationConflict {
+    for warning in warnings.endOpening() where warning.code != .configurationConflict {
       guard warning.code == .outdatedModel else {
+        if purpose == .looking, !isDryRun { continue }
         try console.say("warning: \(warning.message)")
         continue
       }
-      // The command may fail because of it, and then says so itself.
+      // The command may fail because of it, and then says so itself. It is printed once, also if the
+      // look already refuses the command.
       if reportsDrift { notices.add(warning) }
     }
     let inputs = InputFiles(surroundings: surroundings, refusedPaths: location.storePaths)

@@ -11,7 +11,7 @@ struct DeleteCommand: WritingCommand {
       The report also lists the records that cascades delete.
       """)
 
-  @Argument(help: "The model.")
+  @Argument(help: "The model.", completion: ModelCompletion.kind)
   var model: String
 
   @Argument(help: ArgumentHelp("The keys; not with --where.", valueName: "id"))

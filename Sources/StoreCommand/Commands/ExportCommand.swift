@@ -17,7 +17,7 @@ struct ExportCommand: LeafCommand {
       --unescape-formulas restores the text.
       """)
 
-  @Argument(help: "The model.")
+  @Argument(help: "The model.", completion: ModelCompletion.kind)
   var model: String
 
   @OptionGroup var predicate: PredicateArguments

@@ -12,7 +12,9 @@ struct ModelsCommand: LeafCommand {
       about a second to count. Exits with 1 if a model cannot be read.
       """)
 
-  @Argument(help: ArgumentHelp("The model to describe.", valueName: "model"))
+  @Argument(
+    help: ArgumentHelp("The model to describe.", valueName: "model"),
+    completion: ModelCompletion.kind)
   var name: String?
 
   @OptionGroup(title: "Common options") var options: GlobalOptions

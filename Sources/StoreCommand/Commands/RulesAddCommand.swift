@@ -15,7 +15,7 @@ struct RulesAddCommand: ChangingCommand {
       the message and the severity that you leave out.
       """)
 
-  @Argument(help: "The model.")
+  @Argument(help: "The model.", completion: ModelCompletion.kind)
   var model: String
 
   @Option(help: ArgumentHelp("These fields must have a value.", valueName: "a,b"))

@@ -12,7 +12,7 @@ struct UpdateCommand: WritingCommand {
       from a file and FIELD=- from standard input. FIELD:=TEXT takes TEXT literally.
       """)
 
-  @Argument(help: "The model.")
+  @Argument(help: "The model.", completion: ModelCompletion.kind)
   var model: String
 
   @Argument(

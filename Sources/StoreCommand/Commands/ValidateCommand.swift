@@ -12,7 +12,7 @@ struct ValidateCommand: LeafCommand {
       are not run; the report names them.
       """)
 
-  @Argument(help: "The model; all of them when none is named.")
+  @Argument(help: "The model; all of them when none is named.", completion: ModelCompletion.kind)
   var model: String?
 
   @OptionGroup(title: "Common options") var options: GlobalOptions
