@@ -32,17 +32,22 @@ struct RulesListCommand: LeafCommand {
     let models = try model.map { [try opened.model(named: $0)] } ?? opened.store.schema.models
     let damaged = Set(try opened.store.schemaDrift(of: [.rules]).map(\.owner.name))
     let rows = try rows(of: models, in: opened.store, damaged)
+    // Where the names of all rules begin with their model, a person sees the message in full.
+    let showsModel =
+      context.format != .table || context.options.fieldNames != nil
+      || !rows.allSatisfy { $0.models.count == 1 && $0.rule.hasPrefix($0.models[0] + ".") }
     var writer = try context.reportWriter(
-      columns: [
-        OutputColumn("rule", role: .key), OutputColumn("model", meaning: .json),
-        OutputColumn("fields", meaning: .json), OutputColumn("severity"), OutputColumn("place"),
-        OutputColumn("message"),
-      ])
+      columns: [OutputColumn("rule", role: .key)]
+        + (showsModel ? [OutputColumn("model", meaning: .json)] : []) + [
+          OutputColumn("fields", meaning: .json), OutputColumn("severity", role: .whole),
+          OutputColumn("place", role: .whole), OutputColumn("message"),
+        ])
     for row in rows {
-      try writer.write([
-        .text(row.rule), try context.list(names: row.models), try context.list(names: row.fields),
-        .text(row.severity.rawValue), .text(row.place), .text(row.message),
-      ])
+      try writer.write(
+        [.text(row.rule)] + (showsModel ? [try context.list(names: row.models)] : []) + [
+          try context.list(names: row.fields), .text(row.severity.rawValue), .text(row.place),
+          .text(row.message),
+        ])
     }
     try context.finish(writer)
     try context.console.say(Grouped.text(rows.count, "rule"))

@@ -30,6 +30,16 @@ import Testing
     #expect(
       try place.run("models", "--fields", "model,rules", "-q").out
         == "Dear\t0\nProduct\t6\nShelf\t2\n")
+    #expect(
+      try place.run("rules", "list", "Shelf", "-o", "table", "-q").out == """
+        RULE                  FIELDS  SEVERITY  PLACE  MESSAGE
+        Shelf.label.required  label   error     table  must have a value
+        Shelf.label.unique    label   error     table  must be unique
+
+        """)
+    try place.run("rules", "add", "Shelf", "--check", "id > 0", "--name", "counted")
+    #expect(
+      try place.run("rules", "list", "Shelf", "-o", "table", "-q").out.contains("  MODEL  "))
     // A refused write names the rule as the list does.
     let refused = try place.run("insert", "Shelf", "label:null")
     #expect(refused.err.contains("(rule Shelf.label.required)"), "\(refused)")
