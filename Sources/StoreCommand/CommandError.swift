@@ -175,6 +175,9 @@ struct CommandError: Error {
     if areConflicts {
       return "it conflicts with later changes of \(Grouped.text(count, "record"))"
     }
+    if violations.allSatisfy(\.isAboutUsers) {
+      return "other records still refer to what would be deleted"
+    }
     return Set(violations.map(\.rule)).count == 1
       ? "\(Grouped.text(count, "record")) are refused" : "\(Grouped.text(count)) rules refuse it"
   }

@@ -32,16 +32,10 @@ struct ExportCommand: LeafCommand {
 
   @OptionGroup(title: "Common options") var options: GlobalOptions
 
-  func validate() throws {
-    guard options.format == nil, let ending = unwrittenEnding else { return }
-    throw ValidationError(
-      "storecli cannot export \(ending) files. It knows the endings "
-        + "\(Self.endings.map { "." + $0 }.joined(separator: ", ")); or choose a format with -o.")
-  }
-
   func run(_ context: CommandContext) throws -> ExitCode {
     let opened = try context.openForReading()
     let schema = try opened.model(named: model)
+    try checkEnding(besides: opened.location.storePaths)
     let columns = try FieldColumns(of: schema, names: options.fieldNames)
     let query = try PredicateText(schema: schema).query(where: predicate.text, sort: sort)
     // Bytes in a stream cannot be taken back, and its reader may block the writer. For a stream,
@@ -80,6 +74,18 @@ struct ExportCommand: LeafCommand {
 
   private var interruption: CommandError {
     CommandError(.interrupted, code: "interrupted", "Interrupted; \(to) is unchanged.")
+  }
+
+  /// - Parameter storePaths: The store's own files, which are refused for that reason.
+  /// - Throws: ``CommandError`` for a file name with an ending that no format has.
+  private func checkEnding(besides storePaths: [String]) throws {
+    guard options.format == nil, let ending = unwrittenEnding,
+      !FileIdentity.isSame(to, asAnyOf: storePaths)
+    else { return }
+    throw CommandError.usage(
+      "\(Program.name) cannot export \(ending) files. It knows the endings "
+        + "\(Self.endings.map { "." + $0 }.joined(separator: ", ")); or choose a format with -o.",
+      hint: "storecli help formats")
   }
 
   /// The endings of file names that choose a format.

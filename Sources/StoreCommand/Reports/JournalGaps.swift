@@ -82,6 +82,12 @@ extension JournalTransaction {
   func streamGaps(
     after start: JournalPosition = .start, of isIncluded: (String) -> Bool = { _ in true }
   ) -> [StreamGap] {
+    // Positions are never used again, so no entry came before the first.
+    var beginningEnd: Int64 = 0
+    for next in interruptions
+    where next.kind == .started && next.position.rawValue == beginningEnd + 1 {
+      beginningEnd += 1
+    }
     var runs: [(models: [String], first: JournalInterruption, last: JournalInterruption)] = []
     for next in interruptions where isIncluded(next.model) && next.position > start {
       if let run = runs.last, run.last.kind == next.kind,
@@ -104,8 +110,7 @@ extension JournalTransaction {
         StreamGap(
           reason: .started, side: .before, position: last.position, models: models,
           words: "\(words) before position \(last.position)",
-          // Positions are never used again, so no entry came before the first.
-          isBeginning: first.position.rawValue == 1)
+          isBeginning: last.position.rawValue <= beginningEnd)
       }
     }
   }

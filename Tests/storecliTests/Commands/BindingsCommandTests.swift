@@ -250,8 +250,8 @@ import Testing
       try place.run("bindings", "why", "Album.artistName", "1", "-o", "table", "-q").out == """
         FIELD             RECORD  VALUE             COMES FROM
         Artist.name       1       Nina & the Tides  what programs write
-        Artist.id         1                      1  what programs write
-        Album.artistID    1                      1  what programs write
+        Artist.id         1       1                 what programs write
+        Album.artistID    1       1                 what programs write
         Album.artistName  1       Nina & the Tides  Artist.name through Album.artistID
 
         """)

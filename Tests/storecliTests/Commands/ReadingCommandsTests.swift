@@ -10,9 +10,9 @@ import Testing
         == Outcome(
           code: 0,
           out: """
-            Album\t120\t5\tid\t3\t1\tdeclared
-            Artist\t40\t3\tid\t2\t0\tdeclared
-            Track\t1201\t4\tid\t2\t0\tdeclared
+            Album\t120\t5\tid\t7\t1\tdeclared
+            Artist\t40\t3\tid\t4\t0\tdeclared
+            Track\t1201\t4\tid\t6\t0\tdeclared
 
             """, err: ""))
   }

@@ -195,7 +195,7 @@ import Testing
       "rules", "add", "Track", "--range", "albumID=..500", "--severity", "warning")
     #expect(
       try place.run("models", "--fields", "model,rules", "-q").out
-        == "Album\t3\nArtist\t2\nTrack\t4\n")
+        == "Album\t7\nArtist\t4\nTrack\t8\n")
     let sheet = try place.run("models", "Track", "--fields", "field,rules")
     #expect(sheet.out.contains("albumID\tmust be 500 or less\n"), "\(sheet)")
     #expect(sheet.err.contains("added rule Track.check: no luck\n"))
