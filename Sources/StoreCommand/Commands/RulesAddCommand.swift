@@ -86,7 +86,7 @@ struct RulesAddCommand: ChangingCommand {
 
   @Option(
     help: ArgumentHelp(
-      "error refuses the write, warning allows it; error by default.", valueName: "what"),
+      "error refuses the write, warning reports it; error by default.", valueName: "what"),
     transform: { try Self.severity(named: $0) })
   var severity: Violation.Severity?
 
