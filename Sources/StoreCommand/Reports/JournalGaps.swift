@@ -82,12 +82,6 @@ extension JournalTransaction {
   func streamGaps(
     after start: JournalPosition = .start, of isIncluded: (String) -> Bool = { _ in true }
   ) -> [StreamGap] {
-    // Positions are never used again, so no entry came before the first.
-    var beginningEnd: Int64 = 0
-    for next in interruptions
-    where next.kind == .started && next.position.rawValue == beginningEnd + 1 {
-      beginningEnd += 1
-    }
     var runs: [(models: [String], first: JournalInterruption, last: JournalInterruption)] = []
     for next in interruptions where isIncluded(next.model) && next.position > start {
       if let run = runs.last, run.last.kind == next.kind,
@@ -110,9 +104,19 @@ extension JournalTransaction {
         StreamGap(
           reason: .started, side: .before, position: last.position, models: models,
           words: "\(words) before position \(last.position)",
-          isBeginning: last.position.rawValue <= beginningEnd)
+          isBeginning: areFirst(models, at: first.position))
       }
     }
+  }
+}
+
+extension JournalTransaction {
+  /// Whether the journal has nothing of these models before `position`. Positions are never used
+  /// again, so nothing came before the first, and a model's first entry says that it is recorded
+  /// from there.
+  private func areFirst(_ models: [String], at position: JournalPosition) -> Bool {
+    positions.lowerBound.rawValue == 1
+      && !interruptions.contains { $0.position < position && models.contains($0.model) }
   }
 }
 
