@@ -104,8 +104,8 @@ extension ConsumerBatch {
     try await acknowledge(through: end)
   }
 
-  /// Acknowledges the transactions of the batch up to `position`, and everything before them, in its
-  /// own transaction.
+  /// Acknowledges the transactions of the batch up to `position`, and everything before them, in
+  /// its own transaction.
   public func acknowledge(through position: JournalPosition) async throws {
     try await consumer.lease.held.calls.run { [self] in try acknowledge(through: position) }
   }

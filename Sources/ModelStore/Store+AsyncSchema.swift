@@ -124,7 +124,8 @@ extension Store {
     try await open.readCalls.run { [self] in try schemaDrift() }
   }
 
-  /// Returns how the application's tables, views, indexes and triggers differ from those of another file.
+  /// Returns how the application's tables, views, indexes and triggers differ from those of another
+  /// file.
   public func schemaDifferences(from other: Store) async throws -> [String] {
     try await open.readCalls.run { [self] in try schemaDifferences(from: other) }
   }

@@ -81,8 +81,8 @@ extension Store {
     return recorder
   }
 
-  /// Records the changes of the result of `query`, as the synchronous form does. It blocks no thread
-  /// while it reads the result.
+  /// Records the changes of the result of `query`, as the synchronous form does. It blocks no
+  /// thread while it reads the result.
   public func recorder<Element: Fetchable>(
     of query: StoreQuery<Element>
   ) async throws -> EventRecorder<[RecordedRow<Element>]> {

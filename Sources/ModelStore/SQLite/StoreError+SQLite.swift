@@ -50,7 +50,8 @@ extension SQLiteError {
 
   /// How long the call waited for a lock, for the middle of a message.
   private var waiting: String {
-    let count = (wait ?? .zero).microseconds / 1000
+    let (seconds, attoseconds) = (wait ?? .zero).components
+    let count = seconds * 1000 + attoseconds / 1_000_000_000_000_000
     if count == 0 { return "" }
     let time = count < 1000 ? "\(count) ms" : "\(count / 1000).\(count % 1000 / 100) s"
     return ", and the write waited \(time) for the write lock"

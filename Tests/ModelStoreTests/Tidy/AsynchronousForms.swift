@@ -1,4 +1,5 @@
-/// The public calls of types that reach a store's file, and which of them have an asynchronous form.
+/// The public calls of types that reach a store's file, and which of them have an asynchronous
+/// form.
 ///
 /// Read from the sources, as ``PublicInterface`` is. A call is its type, name and labels, such as
 /// `Store.find(_:_:)`. Overloads with the same labels count as one call.

@@ -8,8 +8,8 @@ import Testing
     "ObservationBag", "EventRecorder",
   ]
 
-  /// Calls that wait neither for the file nor for another thread, except briefly for a mutex. Before
-  /// you add one, prove it with a test such as `observingWithoutOptionsWaitsForNoWriter()`.
+  /// Calls that wait neither for the file nor for another thread, except briefly for a mutex.
+  /// Before you add one, prove it with a test such as `observingWithoutOptionsWaitsForNoWriter()`.
   private static let unblocked = """
     ChangeJournal.growth(after:)
     Consumer.batches(of:)
