@@ -33,13 +33,13 @@ import Testing
     }
     // Book.title.notBlank: must not be empty
     // Book.shelfLength: must add up to at most 1000 for each authorID
-    // Book.twoOfEach: must be one of at most 2 for each authorID
+    // Book.twoOfEach: must not be the same in more than 2 records
     // end
     #expect(
       refusals == [
         "Book.title.notBlank: must not be empty",
         "Book.shelfLength: must add up to at most 1000 for each authorID",
-        "Book.twoOfEach: must be one of at most 2 for each authorID",
+        "Book.twoOfEach: must not be the same in more than 2 records",
       ])
   }
 
