@@ -183,8 +183,8 @@ struct CommandContext {
         try console.say("warning: \(warning.message)")
         continue
       }
-      // The command may fail because of it, and then says so itself. It is printed once, also if the
-      // look already refuses the command.
+      // The command may fail because of it, and then says so itself. It is printed once, also if
+      // the look already refuses the command.
       if reportsDrift { notices.add(warning) }
     }
     let inputs = InputFiles(surroundings: surroundings, refusedPaths: location.storePaths)

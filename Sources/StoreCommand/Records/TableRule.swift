@@ -1,6 +1,6 @@
 import ModelStore
 
-/// A rule that is part of the definition of a model's table: CHECK, NOT NULL, UNIQUE or a reference.
+/// A rule in the definition of a model's table: CHECK, NOT NULL, UNIQUE or a reference.
 struct TableRule {
   let name: String
   let fields: [String]

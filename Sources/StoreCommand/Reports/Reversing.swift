@@ -141,7 +141,8 @@ struct Reversing {
   }
 
   /// Refuses models with validators in Swift that this program cannot run, as a direct write of the
-  /// same records does. What bindings and cascades change as a result does not count, here or there.
+  /// same records does. What bindings and cascades change as a result does not count, here or
+  /// there.
   private func checkWritable(_ changes: ChangeSet, _ opened: OpenedStore) throws {
     guard !write.skipCodeValidators else { return }
     let written = ChangeReport(changes, in: opened.store.schema).lines

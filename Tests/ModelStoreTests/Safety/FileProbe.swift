@@ -21,6 +21,9 @@ func realPath(_ path: String) -> String {
 
 /// This process's POSIX locks on the database at `path` and on its shared memory: kind, file and
 /// range. Looking at /proc opens no database.
+///
+/// The kernel lists the locks of all processes page by page. If others change meanwhile, a row may
+/// be missing or there twice. So this is what several lists contain together.
 func lockRows(of path: String) throws -> [String] {
   var inodes: [String: String] = [:]
   for suffix in ["", "-shm"] {
@@ -28,15 +31,15 @@ func lockRows(of path: String) throws -> [String] {
     guard lstat(path + suffix, &status) == 0 else { continue }
     inodes[String(status.st_ino)] = suffix.isEmpty ? "database" : "shared memory"
   }
-  let text = try String(contentsOfFile: "/proc/locks", encoding: .utf8)
-  return text.split(separator: "\n").compactMap { line in
+  let lists = try (0..<8).map { _ in try String(contentsOfFile: "/proc/locks", encoding: .utf8) }
+  let rows = lists.joined(separator: "\n").split(separator: "\n").compactMap { line -> String? in
     let words = line.split(separator: " ")
     guard words.count >= 8, words[4] == "\(getpid())",
       let inode = words[5].split(separator: ":").last, let file = inodes[String(inode)]
     else { return nil }
     return "\(file) \(words[3]) \(words[6])-\(words[7])"
   }
-  .sorted()
+  return Set(rows).sorted()
 }
 
 /// How many descriptors of this process watch `directory` for changes.
