@@ -1,0 +1,53 @@
+/// The figures of several runs: their median, lowest and highest.
+struct Spread: Equatable {
+  let median: Double
+  let min: Double
+  let max: Double
+
+  /// - Precondition: `values` is not empty.
+  init(_ values: [Double]) {
+    precondition(!values.isEmpty, "A spread needs a run.")
+    median = values.median
+    min = values.min() ?? 0
+    max = values.max() ?? 0
+  }
+
+  init(median: Double, min: Double, max: Double) {
+    self.median = median
+    self.min = min
+    self.max = max
+  }
+
+  var text: String { "\(median.shortText) (\(min.shortText)–\(max.shortText))" }
+}
+
+/// How a figure moved between two reports, with regard to the spread of both.
+enum Movement: Equatable {
+  /// No run of the one report reaches a run of the other.
+  case moved
+  /// Each median lies outside the other report's runs, but some runs overlap.
+  case uncertain
+  /// Within what the runs differ anyway.
+  case noise
+
+  /// Changes below this are noise, however narrow the spread: builds differ by as much.
+  private static let shareMin = 0.03
+  /// The same where a report has fewer than three runs, so that its spread says little.
+  private static let shareMinOfFewRuns = 0.2
+
+  init(from old: Spread, to new: Spread, runs: Int) {
+    let smallest = runs < 3 ? Self.shareMinOfFewRuns : Self.shareMin
+    let larger = Swift.max(abs(old.median), abs(new.median))
+    guard abs(new.median - old.median) > smallest * larger else {
+      self = .noise
+      return
+    }
+    if new.min > old.max || new.max < old.min {
+      self = .moved
+    } else if !(old.min...old.max).contains(new.median), !(new.min...new.max).contains(old.median) {
+      self = .uncertain
+    } else {
+      self = .noise
+    }
+  }
+}
