@@ -77,8 +77,8 @@ struct Comparison {
     compare("GRDB", old.grdbVersion, new.grdbVersion)
     compare("Scale", "\(old.scale)", "\(new.scale)")
     compare("Runs", "\(old.runs)", "\(new.runs)")
-    if min(old.runs, new.runs) < 3 {
-      remarks.append("With fewer than three runs only changes of more than 20 % count.")
+    if min(old.runs, new.runs) < Movement.runCountMin {
+      remarks.append("With fewer than three runs nothing is certain, so nothing is a loss.")
     }
     if let before = old.syncCost, let now = new.syncCost, max(before, now) > 1.5 * min(before, now)
     {

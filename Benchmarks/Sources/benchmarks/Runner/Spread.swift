@@ -32,17 +32,22 @@ enum Movement: Equatable {
 
   /// Changes below this are noise, however narrow the spread: builds differ by as much.
   private static let shareMin = 0.03
-  /// The same where a report has fewer than three runs, so that its spread says little.
+  /// The same where a report has too few runs for a spread.
   private static let shareMinOfFewRuns = 0.2
+  /// The runs from which a spread says something.
+  static let runCountMin = 3
 
+  /// - Parameter runs: The runs of the report that has fewer.
   init(from old: Spread, to new: Spread, runs: Int) {
-    let smallest = runs < 3 ? Self.shareMinOfFewRuns : Self.shareMin
+    let hasSpread = runs >= Self.runCountMin
+    let smallest = hasSpread ? Self.shareMin : Self.shareMinOfFewRuns
     let larger = Swift.max(abs(old.median), abs(new.median))
     guard abs(new.median - old.median) > smallest * larger else {
       self = .noise
       return
     }
-    if new.min > old.max || new.max < old.min {
+    let isApart = new.min > old.max || new.max < old.min
+    if isApart, hasSpread {
       self = .moved
     } else if !(old.min...old.max).contains(new.median), !(new.min...new.max).contains(old.median) {
       self = .uncertain
