@@ -22,7 +22,7 @@ help:
 	@echo 'make docs              record again the pages that are written from code'
 	@echo 'make examples          build and run the programs in Examples'
 	@echo 'make site SITE=d       the documentation as a static site, in d or .build/site'
-	@echo 'make bench             compare with raw SQLite and GRDB, in release'
+	@echo 'make bench             compare with raw SQLite, GRDB and sqlite-utils, in release'
 	@echo 'make fuzz SEED=n       run the seeded tests with that seed; without it, a new one'
 	@echo 'make sanitize          run the tests under the thread sanitizer'
 	@echo 'make install PREFIX=p  put storecli into p/bin'
@@ -122,7 +122,9 @@ site: sqlite
 	@Scripts/site '$(SITE)' '$(BASE)'
 
 bench: sqlite
-	swift run -c release --package-path Benchmarks --scratch-path .build/benchmarks benchmarks
+	swift build -c release --product storecli --static-swift-stdlib
+	STORECLI=.build/release/storecli \
+		swift run -c release --package-path Benchmarks --scratch-path .build/benchmarks benchmarks
 
 fuzz: sqlite
 	@Scripts/build --build-tests

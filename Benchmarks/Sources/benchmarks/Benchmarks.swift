@@ -23,6 +23,8 @@ struct Benchmarks {
         try IdleStore.measure(seconds: seconds)
       case .write(let path):
         try ForeignWriter.serve(path)
+      case .launch:
+        try Launcher.serve()
       case .run(let invocation):
         try await run(invocation)
       }
@@ -36,6 +38,24 @@ struct Benchmarks {
   }
 
   private static func run(_ invocation: Invocation) async throws {
+    // Read before the first workload, so that a bad path is reported at once.
+    let old = try invocation.comparedPath.map { try Report.read(from: $0) }
+    let report: Report
+    if let path = invocation.readPath {
+      report = try Report.read(from: path)
+      if let path = invocation.chartPath { try Chart(report).write(to: path) }
+      print(([report.header] + report.workloads.map(\.table)).joined(separator: "\n\n"))
+    } else {
+      report = try await measure(invocation)
+    }
+    guard let old else { return }
+    let comparison = Comparison(from: old, to: report)
+    print("\n\(comparison.table)")
+    if invocation.failsOnLoss, !comparison.losses.isEmpty { exit(1) }
+  }
+
+  /// Runs the workloads, prints their tables and writes the files that were asked for.
+  private static func measure(_ invocation: Invocation) async throws -> Report {
     let workloads = Workload.all(scale: invocation.scale).filter { invocation.selects($0.id) }
     guard !workloads.isEmpty else {
       let wanted = invocation.only.joined(separator: ",")
@@ -45,7 +65,7 @@ struct Benchmarks {
     let root = try TemporaryDirectory()
     defer { root.remove() }
 
-    var report = Report(runs: invocation.runs, scale: invocation.scale)
+    var report = try Report(runs: invocation.runs, scale: invocation.scale, directory: root)
     func save() throws {
       if let path = invocation.jsonPath { try report.write(to: path) }
       if let path = invocation.chartPath { try Chart(report).write(to: path) }
@@ -63,5 +83,12 @@ struct Benchmarks {
       try save()
       print("\n\(result.table)")
     }
+    let missing = report.workloads.flatMap { result in
+      (result.missing ?? []).map { "\(result.id): \($0)" }
+    }
+    if !missing.isEmpty {
+      print("\nMISSING, so the report is not complete:\n  " + missing.joined(separator: "\n  "))
+    }
+    return report
   }
 }

@@ -2,6 +2,8 @@
 // and on request counts calls, makes chosen calls fail, and runs a callback before them.
 // How a VFS works: https://sqlite.org/vfs.html
 //
+// allocation_count.h is here because the C code of the tests is one module.
+//
 // All functions may be called from any thread. Rules and counters are shared by the whole process:
 // tests that run in parallel give the full path of their own file as the suffix, remove their own
 // rules, and leave fault_vfs_reset() to tests that run alone.
@@ -11,6 +13,8 @@
 
 #include <stddef.h>
 #include <stdint.h>
+
+#include "allocation_count.h"
 
 #pragma clang assume_nonnull begin
 

@@ -31,10 +31,12 @@ extension DatabaseQueue {
 
 extension DatabasePool {
   static func open(
-    _ path: String, synchronous: DurabilityPolicy.Synchronous
+    _ path: String, synchronous: DurabilityPolicy.Synchronous, readers: Int? = nil
   ) throws -> DatabasePool {
     let policy = DurabilityPolicy(synchronous: synchronous)
-    let pool = try DatabasePool(path: path, configuration: policy.configuration)
+    var configuration = policy.configuration
+    if let readers { configuration.maximumReaderCount = readers }
+    let pool = try DatabasePool(path: path, configuration: configuration)
     try pool.settle(policy)
     return pool
   }

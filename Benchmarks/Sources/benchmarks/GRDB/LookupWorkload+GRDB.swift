@@ -2,6 +2,10 @@ import GRDB
 
 extension LookupWorkload {
   var grdbContenders: [Contender] {
+    bracket == .single ? synchronous + [awaited] : synchronous
+  }
+
+  private var synchronous: [Contender] {
     [
       contender("GRDB, queue, Codable", isolation: .transaction) { database, key in
         try CodableTrack.fetchOne(database, key: key)
@@ -11,6 +15,30 @@ extension LookupWorkload {
         return try PositionalTrack.fetchOne(select, arguments: [key])
       },
     ]
+  }
+
+  /// Each lookup is awaited from a task.
+  private var awaited: Contender {
+    Contender(library: .grdb, name: "GRDB, pool, statement, async") { directory in
+      let path = directory.file("tracks.sqlite")
+      try RawConnection.createTracks(Track.generate(count), at: path)
+      let pool = try DatabasePool.open(path, synchronous: .full)
+      let keys = self.keys
+      return Session(policy: try pool.policy()) {
+        var samples: [UInt64] = []
+        samples.reserveCapacity(keys.count)
+        for key in keys {
+          let start = Stopwatch.now
+          let record = try await pool.read { database in
+            let select = try database.cachedStatement(sql: Track.selectByKey)
+            return try PositionalTrack.fetchOne(select, arguments: [key])
+          }
+          samples.append(Stopwatch.now - start)
+          try Self.require(record, hasKey: key)
+        }
+        return Measurement(.each(samples))
+      }
+    }
   }
 
   /// How GRDB isolates a single read.

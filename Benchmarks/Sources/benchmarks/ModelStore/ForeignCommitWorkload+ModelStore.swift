@@ -4,10 +4,17 @@ extension ForeignCommitWorkload {
   var modelStoreContenders: [Contender] {
     [
       contender("second process, after COMMIT", by: .benchmarks, from: .commitReturned),
+      contender(
+        "the same, \(Self.manyModels + 1) models, \(Self.manyBindings) bindings", by: .benchmarks,
+        from: .commitReturned, otherModelCount: Self.manyModels),
       contender("second process, COMMIT included", by: .benchmarks, from: .commitAsked),
       contender("sqlite3 shell, COMMIT included", by: .shell, from: .commitAsked),
     ]
   }
+
+  /// The models and bindings of a larger program, of which the commits concern none but one model.
+  private static let manyModels = 28
+  private static let manyBindings = 22
 
   /// When the clock starts.
   private enum Start {
@@ -18,12 +25,12 @@ extension ForeignCommitWorkload {
   }
 
   private func contender(
-    _ name: String, by program: ForeignWriter.Program, from start: Start
+    _ name: String, by program: ForeignWriter.Program, from start: Start, otherModelCount: Int = 0
   ) -> Contender {
     Contender(library: .modelStore, name: name) { directory in
       let tracks = Track.generate(rowCount)
       let path = try directory.copy(of: "foreign") { try Store.buildTracks(tracks, at: $0) }
-      let store = try Store.open(path, StoredTrack.self, synchronous: .full)
+      let store = try open(path, NumberedItems.types(otherModelCount))
       let policy = try store.policy()
       let recorder = EventRecorder<FieldEvent<String>>()
       let subscription = try store.observe(\StoredTrack.title, of: 1) { recorder.received($0) }
@@ -47,5 +54,14 @@ extension ForeignCommitWorkload {
         }
       }
     }
+  }
+
+  private func open(_ path: String, _ others: [any NumberedModel.Type]) throws -> Store {
+    var configuration = StoreConfiguration()
+    configuration.cacheSize = 64 * 1024 * 1024
+    configuration.checkpointFrameCount = Int.max
+    return try Store(
+      at: path, models: [StoredTrack.self] + others,
+      bindings: others.prefix(Self.manyBindings).map { $0.binding }, configuration: configuration)
   }
 }

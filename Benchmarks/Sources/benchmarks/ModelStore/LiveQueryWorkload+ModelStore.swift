@@ -47,6 +47,6 @@ extension QueryChanges<StoredTrack> {
     return newCount == step.resultCount && !isReset
       && (isInside
         ? rows.count == 1 && rows[0].matches(step.track)
-        : rows.isEmpty && deletions.count == 1 && deletions[0].key == [.integer(step.track.id)])
+        : rows.isEmpty && deletions.count == 1 && deletions[0].key == step.track.id)
   }
 }

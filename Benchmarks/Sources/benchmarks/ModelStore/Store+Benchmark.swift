@@ -4,9 +4,10 @@ extension Store {
   /// Opens a store with the settings of ``DurabilityPolicy``.
   static func open(
     _ path: String, _ model: any Model.Type, synchronous: DurabilityPolicy.Synchronous,
-    journal: JournalDetail? = nil
+    journal: JournalDetail? = nil, readers: Int? = nil
   ) throws -> Store {
     var configuration = StoreConfiguration()
+    if let readers { configuration.maxReaderCount = readers }
     configuration.durability = synchronous == .full ? .full : .normal
     configuration.cacheSize = 64 * 1024 * 1024
     // As for the others, no commit pays for a checkpoint; contenders checkpoint between runs.

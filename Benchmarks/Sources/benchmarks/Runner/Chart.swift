@@ -12,13 +12,14 @@
 #endif
 
 /// A bar chart of a report as SVG: for each workload the fastest contender of each library, as a
-/// multiple of SQLite's C API. The scale is logarithmic.
+/// multiple of SQLite's C API, and of each program, as a multiple of the `sqlite3` shell. The scale
+/// is logarithmic.
 struct Chart {
-  /// A workload in which all three libraries ran.
+  /// A workload in which ModelStore, SQLite and another peer ran; among programs SQLite is enough.
   private struct Row {
     let title: String
-    /// The medians over runs, to that of the C API.
-    let ratios: [(library: Contender.Library, ratio: Double)]
+    /// The medians over runs, to that of SQLite.
+    let ratios: [(title: String, library: Contender.Library, ratio: Double)]
   }
 
   private let rows: [Row]
@@ -26,16 +27,18 @@ struct Chart {
 
   init(_ report: Report) {
     rows = report.workloads.compactMap { workload in
+      let isProgram = workload.peers == .programs
       let ratios = Contender.Library.charted.compactMap { library in
         workload.contenders.filter { $0.library == library }.compactMap(\.ratioToSQLite).min()
-          .map { (library: library, ratio: $0) }
+          .map { (title: library.title(amongPrograms: isProgram), library: library, ratio: $0) }
       }
-      guard ratios.count == Contender.Library.charted.count else { return nil }
+      let isOwn = ratios.contains { $0.library == .modelStore }
+      guard isOwn, ratios.count >= (isProgram ? 2 : 3) else { return nil }
       return Row(title: "\(workload.id)  \(workload.title)", ratios: ratios)
     }
     footnote =
-      "Time per operation as a multiple of SQLite's C API in the same run, on a logarithmic scale; "
-      + "shorter is faster. "
+      "Time per operation as a multiple of SQLite's C API, or of the sqlite3 shell, in the same "
+      + "run, on a logarithmic scale; shorter is faster. "
       + "SQLite \(report.sqliteVersion), GRDB \(report.grdbVersion), \(report.runs) runs."
   }
 
@@ -65,6 +68,7 @@ struct Chart {
       "<title>\(footnote)</title>",
       """
       <style>text { fill: #1f2328 } .sqlite { fill: #9aa4af } .grdb { fill: #d18b2c }
+      .sqliteUtils { fill: #b0553a }
       .modelStore { fill: #2f6fd0 } .rule { stroke: #9aa4af; stroke-dasharray: 3 3 }
       @media (prefers-color-scheme: dark) { text { fill: #e6edf3 } }</style>
       """,
@@ -81,13 +85,14 @@ struct Chart {
 
   private func bars(of row: Row, at index: Double) -> [String] {
     let top = index * Self.rowHeight
-    var lines = ["<text x=\"8\" y=\"\(top + 16)\" font-weight=\"600\">\(row.title)</text>"]
+    let title = Self.escaped(row.title)
+    var lines = ["<text x=\"8\" y=\"\(top + 16)\" font-weight=\"600\">\(title)</text>"]
     for (offset, bar) in row.ratios.enumerated() {
       let y = top + 24 + Double(offset) * (Self.barHeight + 3)
       let length = max(2, position(of: bar.ratio))
       let text = y + Self.barHeight - 2
       lines += [
-        "<text x=\"24\" y=\"\(text)\">\(bar.library.title)</text>",
+        "<text x=\"24\" y=\"\(text)\">\(bar.title)</text>",
         """
         <rect class="\(bar.library.rawValue)" x="\(Self.barLeft)" y="\(y)" width="\(length)" \
         height="\(Self.barHeight)"/>
@@ -106,6 +111,10 @@ struct Chart {
     return (log10(ratio) - least) / (most - least) * (Self.barRight - Self.barLeft)
   }
 
+  private static func escaped(_ text: String) -> String {
+    text.replacing("&", with: "&amp;").replacing("<", with: "&lt;")
+  }
+
   private static func text(_ ratio: Double) -> String {
     let places = ratio < 0.01 ? 10_000.0 : ratio < 0.1 ? 1000.0 : ratio < 10 ? 100.0 : 10.0
     return "\((ratio * places).rounded() / places) ×"
@@ -113,13 +122,14 @@ struct Chart {
 }
 
 extension Contender.Library {
-  fileprivate static let charted: [Self] = [.modelStore, .grdb, .sqlite]
+  fileprivate static let charted: [Self] = [.modelStore, .grdb, .sqliteUtils, .sqlite]
 
-  fileprivate var title: String {
+  fileprivate func title(amongPrograms isProgram: Bool) -> String {
     switch self {
-    case .sqlite: "SQLite's C API"
+    case .sqlite: isProgram ? "sqlite3" : "SQLite's C API"
     case .grdb: "GRDB"
-    case .modelStore: "ModelStore"
+    case .modelStore: isProgram ? "storecli" : "ModelStore"
+    case .sqliteUtils: "sqlite-utils"
     }
   }
 }

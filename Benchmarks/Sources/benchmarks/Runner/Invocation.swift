@@ -14,6 +14,12 @@ struct Invocation {
   var jsonPath: String?
   /// The path of a chart of the ratios, if requested.
   var chartPath: String?
+  /// The path of an earlier JSON report to compare with, if requested.
+  var comparedPath: String?
+  /// The path of a JSON report that takes the place of a run.
+  var readPath: String?
+  /// Whether a loss beyond noise makes the program fail.
+  var failsOnLoss = false
 
   /// The requests that the command accepts.
   enum Request {
@@ -23,11 +29,14 @@ struct Invocation {
     case idle(seconds: Int)
     /// Act as the second process of a workload, on that file.
     case write(path: String)
+    /// Act as the process that starts the programs of a workload.
+    case launch
     case run(Invocation)
   }
 
   static let usage = """
     Usage: benchmarks [--only W2,W3-records] [--runs N] [--scale F] [--json FILE] [--chart FILE]
+                      [--compare OLD] [--read FILE] [--fail-on-loss]
                       [--library NAME] [--contender TEXT] [--list]
            benchmarks --idle SECONDS
 
@@ -35,14 +44,19 @@ struct Invocation {
       --runs N        timed runs of each contender, at least 1 (5)
       --scale F       factor on row counts, above 0 and at most 1, for a quick look (1)
       --json FILE     write every figure as JSON as well
-      --chart FILE    draw the ratios to SQLite's C API as SVG as well
-      --library NAME  only sqlite, grdb or modelStore: for a profiler, without ratios
+      --chart FILE    draw the ratios to SQLite as SVG as well
+      --compare OLD   print what moved since the JSON report OLD, with regard to both spreads
+      --read FILE     run nothing; take the figures of the JSON report FILE
+      --fail-on-loss  with --compare: exit with 1 if a figure of ModelStore is worse beyond noise
+      --library NAME  only sqlite, grdb, modelStore or sqliteUtils: for a profiler, without ratios
       --contender TEXT
                       only those with that in their name, likewise
       --list          name the workloads and stop
       --idle SECONDS  processor time of an observed store while nothing happens; no workloads
 
-    Files are created under $TMPDIR, or /tmp, and removed at the end.
+    Files are created under $TMPDIR, or /tmp, and removed at the end. The programs of W14 and W15
+    are storecli of $STORECLI, else of .build/release here or above, and sqlite3 and sqlite-utils of
+    $PATH. One that is missing is reported as MISSING.
     """
 
   static func parse(_ words: [String]) throws -> Request {
@@ -62,37 +76,50 @@ struct Invocation {
         return .idle(seconds: seconds)
       case ForeignWriter.option:
         return .write(path: try value(of: word, from: &rest))
-      case "--only":
-        invocation.only = try value(of: word, from: &rest).split(separator: ",").map(String.init)
-      case "--runs":
-        let text = try value(of: word, from: &rest)
-        guard let runs = Int(text), runs >= 1 else {
-          throw UsageError("--runs takes a whole number of at least 1; got \(text).")
-        }
-        invocation.runs = runs
-      case "--scale":
-        let text = try value(of: word, from: &rest)
-        guard let scale = Double(text), scale > 0, scale <= 1 else {
-          throw UsageError("--scale takes a number above 0 and at most 1; got \(text).")
-        }
-        invocation.scale = scale
-      case "--library":
-        let name = try value(of: word, from: &rest)
-        guard let library = Contender.Library(rawValue: name) else {
-          throw UsageError("--library takes sqlite, grdb or modelStore; got \(name).")
-        }
-        invocation.library = library
-      case "--contender":
-        invocation.contender = try value(of: word, from: &rest)
-      case "--json":
-        invocation.jsonPath = try value(of: word, from: &rest)
-      case "--chart":
-        invocation.chartPath = try value(of: word, from: &rest)
+      case Launcher.option:
+        return .launch
       default:
-        throw UsageError("Unknown option \(word).")
+        try invocation.take(word, from: &rest)
       }
     }
+    guard invocation.comparedPath != nil || !invocation.failsOnLoss else {
+      throw UsageError("--fail-on-loss needs --compare.")
+    }
     return .run(invocation)
+  }
+
+  /// Takes an option of a run.
+  private mutating func take(_ option: String, from rest: inout ArraySlice<String>) throws {
+    func value() throws -> String { try Self.value(of: option, from: &rest) }
+    switch option {
+    case "--only": only = try value().split(separator: ",").map(String.init)
+    case "--runs":
+      let text = try value()
+      guard let count = Int(text), count >= 1 else {
+        throw UsageError("--runs takes a whole number of at least 1; got \(text).")
+      }
+      runs = count
+    case "--scale":
+      let text = try value()
+      guard let factor = Double(text), factor > 0, factor <= 1 else {
+        throw UsageError("--scale takes a number above 0 and at most 1; got \(text).")
+      }
+      scale = factor
+    case "--library":
+      let name = try value()
+      guard let chosen = Contender.Library(rawValue: name) else {
+        let names = Contender.Library.allCases.map(\.rawValue).joined(separator: ", ")
+        throw UsageError("--library takes one of \(names); got \(name).")
+      }
+      library = chosen
+    case "--contender": contender = try value()
+    case "--json": jsonPath = try value()
+    case "--chart": chartPath = try value()
+    case "--compare": comparedPath = try value()
+    case "--read": readPath = try value()
+    case "--fail-on-loss": failsOnLoss = true
+    default: throw UsageError("Unknown option \(option).")
+    }
   }
 
   /// Returns whether the workload called `id` was requested.

@@ -14,20 +14,29 @@ struct Runner {
   func run(_ workload: Workload, in root: TemporaryDirectory) async throws -> WorkloadResult {
     let directory = try root.subdirectory(workload.id)
     defer { directory.remove() }
-    let contenders = workload.contenders().filter { contender in
+    let chosen = workload.contenders().filter { contender in
       (library == nil || contender.library == library)
         && (self.contender.map { contender.name.contains($0) } ?? true)
     }
+    var contenders: [Contender] = []
     var sessions: [Session] = []
-    for (index, contender) in contenders.enumerated() {
+    var missing: [String] = []
+    for (index, contender) in chosen.enumerated() {
       let place = try directory.subdirectory(String(index))
-      sessions.append(try await contender.open(place))
+      do {
+        sessions.append(try await contender.open(place))
+        contenders.append(contender)
+      } catch let peer as MissingPeer {
+        missing.append("\(contender.name): \(peer.message)")
+        StandardError.print("MISSING in \(workload.id): \(contender.name): \(peer.message)")
+      }
     }
     try requireOnePolicy(of: zip(contenders, sessions), in: workload)
 
     var measurements: [[Measurement]] = Array(repeating: [], count: sessions.count)
     for round in 0...runs {
       for (index, session) in sessions.enumerated() {
+        if let most = contenders[index].runCountMax, !(1...most).contains(round) { continue }
         let measurement = try await session.run()
         // Round 0 warms caches, allocators and lazily opened connections.
         if round > 0 { measurements[index].append(measurement) }
@@ -36,7 +45,7 @@ struct Runner {
     try requireOneDigest(of: measurements, in: workload)
     return WorkloadResult(
       workload: workload, policy: sessions.first?.policy ?? [:],
-      results: zip(contenders, measurements).map { ($0, $1) })
+      results: zip(contenders, measurements).map { ($0, $1) }, missing: missing)
   }
 
   private func requireOnePolicy(

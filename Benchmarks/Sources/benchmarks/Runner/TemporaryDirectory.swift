@@ -45,6 +45,14 @@ struct TemporaryDirectory {
     return copy
   }
 
+  /// Returns the path of a file that several contenders read and none changes. The first call runs
+  /// `build`.
+  func fixture(_ name: String, _ build: (_ path: String) throws -> Void) throws -> String {
+    let path = "\(fixtures)/\(name)"
+    if !FileManager.default.fileExists(atPath: path) { try build(path) }
+    return path
+  }
+
   func subdirectory(_ name: String) throws -> TemporaryDirectory {
     let child = TemporaryDirectory(path: "\(path)/\(name)", fixtures: fixtures)
     try FileManager.default.createDirectory(

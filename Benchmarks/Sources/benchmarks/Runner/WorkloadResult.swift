@@ -1,16 +1,23 @@
 /// The figures of one workload, ready for the table and for JSON. Times are nanoseconds for one
 /// operation.
-struct WorkloadResult: Encodable {
+struct WorkloadResult: Codable {
   let id: String
   let title: String
   let unit: String
   /// The settings of every contender.
   let policy: [String: String]
   let contenders: [ContenderResult]
+  /// Nil in reports from before programs were measured.
+  let peers: Workload.Peers?
+  /// The contenders that could not run here, each with the reason.
+  let missing: [String]?
 
   init(
-    workload: Workload, policy: [String: String], results: [(Contender, [Measurement])]
+    workload: Workload, policy: [String: String], results: [(Contender, [Measurement])],
+    missing: [String]
   ) {
+    peers = workload.peers
+    self.missing = missing
     id = workload.id
     title = workload.title
     unit = workload.unit
@@ -26,22 +33,25 @@ struct WorkloadResult: Encodable {
     }
     let sqlite = fastest(.sqlite)
     let grdb = fastest(.grdb)
-    let isAlone = sqlite == nil && grdb == nil
+    let sqliteUtils = fastest(.sqliteUtils)
+    let isAlone = sqlite == nil && grdb == nil && sqliteUtils == nil
+    let yardsticks = ContenderResult.Yardsticks(
+      sqlite: sqlite, grdb: grdb, sqliteUtils: sqliteUtils,
+      first: isAlone ? figures.first?.runs : nil)
     contenders = results.map { contender, measurements in
-      ContenderResult(
-        contender: contender, measurements: measurements, sqlite: sqlite, grdb: grdb,
-        first: isAlone ? figures.first?.runs : nil)
+      ContenderResult(contender: contender, measurements: measurements, to: yardsticks)
     }
   }
 
   /// The workload as lines of text: one heading, one line for each contender.
   var table: String {
     let heading = "\(id)  \(title)"
-    let ratios =
-      contenders.contains { $0.ratioToFirst != nil } ? ["× first"] : ["× SQLite", "× GRDB"]
+    let libraries = peers == .programs ? ["× sqlite3", "× utils"] : ["× SQLite", "× GRDB"]
+    let ratios = contenders.contains { $0.ratioToFirst != nil } ? ["× first"] : libraries
     let titles = ["µs/\(unit)", "min", "max", "p50", "p99"] + ratios
     let columns = "  " + "".padded(to: nameWidth) + titles.map { $0.aligned(to: 10) }.joined()
-    return ([heading, columns] + contenders.flatMap { $0.lines(nameWidth: nameWidth) })
+    let absent = (missing ?? []).map { "  MISSING  " + $0 }
+    return ([heading, columns] + contenders.flatMap { $0.lines(nameWidth: nameWidth) } + absent)
       .joined(separator: "\n")
   }
 
@@ -51,7 +61,7 @@ struct WorkloadResult: Encodable {
 }
 
 /// The figures of one contender in one workload.
-struct ContenderResult: Encodable {
+struct ContenderResult: Codable {
   let name: String
   let library: Contender.Library
   /// One figure for each run, in the order of the runs.
@@ -69,15 +79,22 @@ struct ContenderResult: Encodable {
   let ratioToSQLite: Double?
   /// The same ratio to the fastest GRDB variant.
   let ratioToGRDB: Double?
+  /// The same ratio to sqlite-utils, among programs.
+  let ratioToSQLiteUtils: Double?
   /// The same ratio to the workload's first contender, if all are of one library.
   let ratioToFirst: Double?
   /// Other figures of the runs.
   let figures: [FigureResult]
 
-  init(
-    contender: Contender, measurements: [Measurement], sqlite: [Double]?, grdb: [Double]?,
-    first: [Double]?
-  ) {
+  /// The runs of the contenders to which the others are compared; nil where there is none.
+  struct Yardsticks {
+    var sqlite: [Double]?
+    var grdb: [Double]?
+    var sqliteUtils: [Double]?
+    var first: [Double]?
+  }
+
+  init(contender: Contender, measurements: [Measurement], to yardsticks: Yardsticks) {
     let runs = measurements.map(\.nanosecondsPerOperation)
     let samples = measurements.flatMap(\.samples).sorted()
     name = contender.name
@@ -89,15 +106,17 @@ struct ContenderResult: Encodable {
     sampleCount = samples.count
     p50 = samples.isEmpty ? nil : samples.percentile(50)
     p99 = samples.count < 100 ? nil : samples.percentile(99)
-    ratioToSQLite = sqlite.map { zip(runs, $0).map(/).median }
-    ratioToGRDB = grdb.map { zip(runs, $0).map(/).median }
-    ratioToFirst = first.map { zip(runs, $0).map(/).median }
+    func ratio(_ yardstick: [Double]?) -> Double? { yardstick.map { zip(runs, $0).map(/).median } }
+    ratioToSQLite = ratio(yardsticks.sqlite)
+    ratioToGRDB = ratio(yardsticks.grdb)
+    ratioToSQLiteUtils = ratio(yardsticks.sqliteUtils)
+    ratioToFirst = ratio(yardsticks.first)
     figures = FigureResult.all(in: measurements)
   }
 
   func lines(nameWidth: Int) -> [String] {
     let times = [median, min, max, p50, p99].map { $0.map { $0 / 1000 } }
-    let ratios = ratioToFirst.map { [$0] } ?? [ratioToSQLite, ratioToGRDB]
+    let ratios = ratioToFirst.map { [$0] } ?? [ratioToSQLite, ratioToGRDB ?? ratioToSQLiteUtils]
     let cells = (times + ratios).map { value in
       (value.map(\.shortText) ?? "–").aligned(to: 10)
     }
@@ -106,7 +125,7 @@ struct ContenderResult: Encodable {
 }
 
 /// One figure of a contender that is not a time: the median of its runs, and their spread.
-struct FigureResult: Encodable {
+struct FigureResult: Codable {
   let name: String
   let median: Double
   let min: Double
@@ -128,7 +147,7 @@ struct FigureResult: Encodable {
 
 extension Double {
   /// At least three significant digits, without an exponent: 0.642, 12.5, 151.0, 545301.2.
-  fileprivate var shortText: String {
+  var shortText: String {
     // A difference of two measurements can be negative.
     if self < 0 { return "-" + (-self).shortText }
     let places = magnitude < 10 ? 3 : magnitude < 100 ? 2 : 1
@@ -141,11 +160,11 @@ extension Double {
 }
 
 extension String {
-  fileprivate func padded(to width: Int) -> String {
+  func padded(to width: Int) -> String {
     self + String(repeating: " ", count: Swift.max(0, width - count))
   }
 
-  fileprivate func aligned(to width: Int) -> String {
+  func aligned(to width: Int) -> String {
     String(repeating: " ", count: Swift.max(0, width - count)) + self
   }
 }

@@ -20,6 +20,22 @@ final class RawConnection {
     }
   }
 
+  /// Adopts an open connection.
+  private init(handle: OpaquePointer) {
+    self.handle = handle
+  }
+
+  /// Opens a file with SQLite's defaults, to check what a program left there.
+  static func opened(asFound path: String) throws -> RawConnection {
+    var opened: OpaquePointer?
+    let code = sqlite3_open_v2(path, &opened, SQLITE_OPEN_READWRITE, nil)
+    guard code == SQLITE_OK, let opened else {
+      sqlite3_close_v2(opened)
+      throw BenchmarkFailure("Cannot open \(path): SQLite code \(code).")
+    }
+    return RawConnection(handle: opened)
+  }
+
   deinit {
     sqlite3_close_v2(handle)
   }
@@ -57,6 +73,20 @@ final class RawConnection {
     let statement = try prepare(sql)
     try check(sqlite3_step(statement.handle), is: SQLITE_ROW)
     return sqlite3_column_int64(statement.handle, 0)
+  }
+
+  /// Returns the first column of the first row of `sql`.
+  func text(_ sql: String) throws -> String {
+    let statement = try prepare(sql)
+    try check(sqlite3_step(statement.handle), is: SQLITE_ROW)
+    return statement.text(0)
+  }
+
+  /// Returns a number that changes when a row of `sql`, which has one column of text, does.
+  func textDigest(_ sql: String) throws -> Int64 {
+    try prepare(sql).all(self) { $0.text(0) }.reduce(17) { sum, row in
+      row.utf8.reduce(sum &* 31) { $0 &* 31 &+ Int64($1) }
+    }
   }
 
   /// Returns the settings of ``DurabilityPolicy`` as read back from this connection.

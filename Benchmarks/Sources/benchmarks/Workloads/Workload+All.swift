@@ -7,6 +7,8 @@ extension Workload {
       LiveQueryWorkload(name: "10k", resultCount: scaled(10_000)).workload,
       LiveQueryWorkload(name: "100k", resultCount: scaled(100_000)).workload,
       LiveQueryWorkload(name: "1m", resultCount: scaled(1_000_000)).workload,
+      LiveQueryEngineWorkload(name: "1k", resultCount: scaled(1_000)).workload,
+      LiveQueryEngineWorkload(name: "1m", resultCount: scaled(1_000_000)).workload,
       InsertWorkload(count: scaled(500_000)).workload,
       FetchTracksWorkload(count: scaled(300_000)).workload,
       FetchItemsWorkload(count: scaled(200_000)).workload,
@@ -14,6 +16,18 @@ extension Workload {
       LookupWorkload(bracket: .transaction, count: scaled(100_000)).workload,
       CommitWorkload(synchronous: .normal, count: scaled(10_000)).workload,
       CommitWorkload(synchronous: .full, count: scaled(10_000)).workload,
+      SharedCommitWorkload(
+        synchronous: .full, taskCount: 64, commitCount: scaled(32)
+      ).workload,
+      SharedCommitWorkload(
+        synchronous: .normal, taskCount: 64, commitCount: scaled(64)
+      ).workload,
+      SharedCommitWorkload(
+        synchronous: .full, taskCount: 1, commitCount: scaled(1_000)
+      ).workload,
+      SharedCommitWorkload(
+        synchronous: .normal, taskCount: 1, commitCount: scaled(4_000)
+      ).workload,
       RoutedQueriesWorkload(target: .one, queryCount: scaled(10_000)).workload,
       RoutedQueriesWorkload(target: .none, queryCount: scaled(10_000)).workload,
       FieldObserversWorkload(batch: .one, observerCount: scaled(100_000)).workload,
@@ -26,6 +40,23 @@ extension Workload {
       OpeningWorkload(order: .texts, rowCount: scaled(1_000_000)).workload,
       WindowWorkload(rowCount: scaled(1_000_000)).workload,
       ForeignCommitWorkload(commitCount: scaled(2_000)).workload,
+      ImportWorkload(format: .csv, count: scaled(200_000)).workload,
+      ImportWorkload(format: .ndjson, count: scaled(200_000)).workload,
+      CommandWorkload(command: .get, modelCount: 1, count: scaled(10_000)).workload,
+      CommandWorkload(command: .get, modelCount: 29, count: scaled(10_000)).workload,
+      CommandWorkload(command: .update, modelCount: 1, count: scaled(10_000)).workload,
+      CommandWorkload(command: .update, modelCount: 29, count: scaled(10_000)).workload,
+      CommandWorkload(command: .completion, modelCount: 1, count: scaled(1_000_000)).workload,
+      ReaderScalingWorkload(
+        threadCount: 1, count: scaled(100_000), readCount: scaled(100_000)
+      ).workload,
+      ReaderScalingWorkload(
+        threadCount: 2, count: scaled(100_000), readCount: scaled(100_000)
+      ).workload,
+      ReaderScalingWorkload(
+        threadCount: 16, count: scaled(100_000), readCount: scaled(100_000)
+      ).workload,
+      StoreOpeningWorkload(modelCount: 200, bindingCount: 100, openingCount: scaled(100)).workload,
       RuleWorkload(count: scaled(100_000)).workload,
       BindingWorkload(writer: .modelStore, count: scaled(100_000)).workload,
       BindingWorkload(writer: .sqlite, count: scaled(100_000)).workload,

@@ -1,0 +1,60 @@
+#include "allocation_count.h"
+
+#include <stddef.h>
+#include <stdlib.h>
+
+#if defined(__has_feature)
+#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer) || \
+    __has_feature(memory_sanitizer)
+#define IS_SANITIZED 1
+#endif
+#endif
+
+#if defined(__GLIBC__) && !defined(IS_SANITIZED)
+
+// The functions that glibc's own names lead to. A program's definitions of malloc and the others
+// take precedence in every library that it loads:
+// https://www.gnu.org/software/libc/manual/html_node/Replacing-malloc.html
+extern void *__libc_malloc(size_t size);
+extern void *__libc_calloc(size_t count, size_t size);
+extern void *__libc_realloc(void *block, size_t size);
+
+// This model needs no allocation on the first access of a thread.
+#define OF_THREAD static __thread __attribute__((tls_model("initial-exec")))
+
+OF_THREAD int is_counting = 0;
+OF_THREAD int64_t count = 0;
+
+void *malloc(size_t size) {
+  count += is_counting;
+  return __libc_malloc(size);
+}
+
+void *calloc(size_t number, size_t size) {
+  count += is_counting;
+  return __libc_calloc(number, size);
+}
+
+void *realloc(void *block, size_t size) {
+  count += is_counting;
+  return __libc_realloc(block, size);
+}
+
+int allocation_count_begin(void) {
+  count = 0;
+  is_counting = 1;
+  return 1;
+}
+
+int64_t allocation_count_end(void) {
+  is_counting = 0;
+  return count;
+}
+
+#else
+
+int allocation_count_begin(void) { return 0; }
+
+int64_t allocation_count_end(void) { return 0; }
+
+#endif
