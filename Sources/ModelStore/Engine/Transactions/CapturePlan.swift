@@ -1,6 +1,9 @@
 /// The tables that one transaction captures. It is made before the transaction begins, from the
 /// needs of observers and validators.
 struct CapturePlan {
+  /// Returns whether a row that is about to change may concern an observer. "No" is certain.
+  typealias Concern = @Sendable (TrackedTable, borrowing PreupdateRow) -> Bool
+
   let tables: [TrackedTable]
   /// The names of the tables' models.
   let models: Set<String>
@@ -8,6 +11,8 @@ struct CapturePlan {
   let tracker: OriginTracker
   let causes: CauseTracker
   let hooked: HookedTables
+  /// Selects the rows that are captured; nil captures all.
+  var concerns: Concern?
 
   /// Creates a plan.
   ///

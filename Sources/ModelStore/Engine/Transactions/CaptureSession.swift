@@ -108,25 +108,31 @@ final class CaptureSession {
     let table = plan.tables[number]
     let origin = tracker.origin(depth: row.depth, table: table.schema.table)
     let provenance = Provenance(origin, cause: origin.isTriggered ? causes.cause : nil)
+    let isWanted = plan.concerns?(table, row) ?? true
+    func before() throws -> ChangeCapture.FirstImage {
+      // Usually nobody ever asks for this image, so a snapshot supplies it if somebody does.
+      try isWanted ? firstImage(row, in: table) : ChangeCapture.FirstImage(needsSnapshot: true)
+    }
     switch row.operation {
     case .insert:
       capture.inserting(
-        table: number, identity: try identity(row, in: table, after: true), by: provenance)
+        table: number, identity: try identity(row, in: table, after: true), by: provenance,
+        isWanted: isWanted)
     case .delete:
       try capture.deleting(
         table: number, identity: identity(row, in: table, after: false), by: provenance,
-        before: { try firstImage(row, in: table) })
+        isWanted: isWanted, before: before)
     case .update:
       let old = try identity(row, in: table, after: false)
       let new = try identity(row, in: table, after: true)
       guard old == new else {
         try capture.deleting(
-          table: number, identity: old, by: provenance, before: { try firstImage(row, in: table) })
-        capture.inserting(table: number, identity: new, by: provenance)
+          table: number, identity: old, by: provenance, isWanted: isWanted, before: before)
+        capture.inserting(table: number, identity: new, by: provenance, isWanted: isWanted)
         return
       }
       let place = try capture.updating(
-        table: number, identity: old, by: provenance, before: { try firstImage(row, in: table) })
+        table: number, identity: old, by: provenance, isWanted: isWanted, before: before)
       try noteFields(row, at: place, in: table, by: provenance)
     }
   }

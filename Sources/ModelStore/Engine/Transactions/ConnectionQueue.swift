@@ -209,15 +209,19 @@ final class ConnectionQueue<Resource>: @unchecked Sendable {
     guard !isClosed.load(ordering: .sequentiallyConsistent), var held = resource.take() else {
       throw StoreError(.misuse, "The store is closed.")
     }
-    defer {
-      if isClosed.load(ordering: .relaxed) { letGo() } else { resource = held }
-    }
     do {
-      return try body(&held)
+      let result = try body(&held)
+      giveBack(consume held)
+      return result
     } catch {
+      giveBack(consume held)
       let reason = (error as? ConnectionFailure)?.reason ?? error
       throw (reason as? SQLiteError).map { StoreError($0) } ?? reason
     }
+  }
+
+  private func giveBack(_ held: consuming Resource) {
+    if isClosed.load(ordering: .relaxed) { letGo() } else { resource = consume held }
   }
 
   /// Releases the resource when the running body has ended, which closes the connection. Waiting

@@ -145,6 +145,14 @@ final class ChangeBroker: Sendable {
     state.withLock { $0.routes.interests }
   }
 
+  /// Returns whether a row that is about to change may concern an observer; see
+  /// ``ChangeRoutes/mayConcern(_:of:)``.
+  var concern: @Sendable (TrackedTable, borrowing PreupdateRow) -> Bool {
+    { [weak self] table, row in
+      self?.state.withLock { $0.routes.mayConcern(row, of: table) } ?? true
+    }
+  }
+
   /// Adds `observer`. No commit can come between adding it and starting it.
   ///
   /// - Returns: A closure that removes the observer.
