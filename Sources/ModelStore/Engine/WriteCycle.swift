@@ -136,8 +136,9 @@ extension StoreEngine {
     let cycle = WriteCycle(engine: self, suppressed: suppressed)
     // One type of result for all writes, so that the compiler specializes the whole path.
     var value: Result?
-    let work: (borrowing WriteTransaction) throws -> Void = { value = try body($0) }
-    try turns.take { writer in _ = try cycle.run(on: &writer, work) }
+    try turns.take { writer in
+      _ = try cycle.run(on: &writer) { transaction in value = try body(transaction) }
+    }
     guard let value else { preconditionFailure("A write that succeeds has run its body.") }
     return value
   }

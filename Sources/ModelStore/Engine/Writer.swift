@@ -266,7 +266,7 @@ struct Writer {
     case .observed:
       if let plan, plan.generation == generation { return plan.plan }
       let interests = interests()
-      var made =
+      let made =
         interests.isEmpty
         ? nil
         : try models.facts.captured(on: connection)

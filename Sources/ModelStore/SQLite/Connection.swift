@@ -45,7 +45,7 @@ final class Connection {
   let path: String
   let role: Role
   let hooks: ConnectionHooks
-  private let statements: StatementCache
+  private var statements: StatementCache
   static var libraryVersion: String { String(cString: sqlite3_libversion()) }
   /// A statement of ``holdingSQL`` that has not reached its end.
   private var holder: OpaquePointer?

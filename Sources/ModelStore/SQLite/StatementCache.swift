@@ -5,7 +5,9 @@ internal import CSQLite
 ///
 /// A statement in use is not in the cache. If the same text runs during its own execution, a second
 /// statement is prepared.
-final class StatementCache {
+///
+/// Its owner must call ``removeAll()`` at the end.
+struct StatementCache {
   private struct Entry {
     var handle: OpaquePointer
     var lastUse: UInt64
@@ -43,12 +45,8 @@ final class StatementCache {
     self.capacity = capacity
   }
 
-  deinit {
-    removeAll()
-  }
-
   /// Takes an idle statement for `sql` out of the cache, or prepares one.
-  func take(_ sql: String, on database: OpaquePointer) throws(SQLiteError) -> Statement {
+  mutating func take(_ sql: String, on database: OpaquePointer) throws(SQLiteError) -> Statement {
     takenCount &+= 1
     if let place = recentPlace(of: sql) {
       recent[place].isLent = true
@@ -74,7 +72,7 @@ final class StatementCache {
   }
 
   /// Returns a statement to the cache, reset and without arguments.
-  func put(_ statement: consuming Statement, for sql: String) {
+  mutating func put(_ statement: consuming Statement, for sql: String) {
     statement.reset()
     let handle = statement.release()
     sqlite3_clear_bindings(handle)
@@ -87,7 +85,7 @@ final class StatementCache {
     }
   }
 
-  private func keepRecent(_ handle: OpaquePointer, for sql: String) {
+  private mutating func keepRecent(_ handle: OpaquePointer, for sql: String) {
     // The same text ran during its own execution. One statement for it is enough.
     guard !recent.contains(where: { $0.sql.isExactly(sql) }) else {
       sqlite3_finalize(handle)
@@ -108,7 +106,7 @@ final class StatementCache {
     keep(displaced.handle, for: displaced.sql, lastUse: displaced.lastUse)
   }
 
-  private func keep(_ handle: OpaquePointer, for sql: String, lastUse: UInt64) {
+  private mutating func keep(_ handle: OpaquePointer, for sql: String, lastUse: UInt64) {
     let entry = Entry(handle: handle, lastUse: lastUse)
     if let displaced = idle.updateValue(entry, forKey: ExactText(sql)) {
       sqlite3_finalize(displaced.handle)
@@ -122,7 +120,7 @@ final class StatementCache {
   }
 
   /// Finalizes every statement that is not lent.
-  func removeAll() {
+  mutating func removeAll() {
     for place in recent where !place.isLent { sqlite3_finalize(place.handle) }
     recent = []
     for entry in idle.values { sqlite3_finalize(entry.handle) }

@@ -1,6 +1,8 @@
 /// The tables that one transaction captures. It is made before the transaction begins, from the
 /// needs of observers and validators.
-struct CapturePlan {
+///
+/// A class, because every transaction holds it and most use the same one.
+final class CapturePlan {
   /// Returns whether a row that is about to change may concern an observer. "No" is certain.
   typealias Concern = @Sendable (TrackedTable, borrowing PreupdateRow) -> Bool
 
