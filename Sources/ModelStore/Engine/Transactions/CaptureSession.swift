@@ -82,9 +82,10 @@ final class CaptureSession {
       case .key(let values): try statement.bind(values)
       }
       guard try statement.step() else { return nil }
-      do {
-        return table.image(try RowView(statement: statement.handle).values())
-      } catch let error as ColumnError {
+      let row = RowView(statement: statement.handle)
+      do throws(ColumnError) {
+        return try table.image { place throws(ColumnError) in try row.value(at: place) }
+      } catch {
         throw StoreError(error, reading: table.schema)
       }
     }
@@ -143,13 +144,11 @@ final class CaptureSession {
     guard !table.needsSnapshot else {
       return ChangeCapture.FirstImage(values: nil, needsSnapshot: true)
     }
-    var values: [SQLValue] = []
-    values.reserveCapacity(table.fields.count)
-    for field in table.fields {
-      guard let column = table.storedColumns[field] else { continue }
-      values.append(try row.old(at: column))
+    let image = try table.image { place throws(ColumnError) -> SQLValue in
+      // Each column is stored, because the table needs no snapshot.
+      guard let column = table.storedColumns[table.fields[place]] else { return .null }
+      return try row.old(at: column)
     }
-    let image = table.image(values)
     // A NULL in such a field may be a default that an old row does not store. Only SQL returns the
     // default.
     let isDoubtful = table.fieldsWithDefault.contains { image[$0].isNull }
