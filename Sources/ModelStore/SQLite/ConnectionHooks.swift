@@ -20,6 +20,8 @@ final class ConnectionHooks {
   /// Whether the running body is to stop; see ``Connection/interrupt()``. Any thread may use it.
   let interrupted = Atomic<Bool>(false)
   private var busySince: ContinuousClock.Instant?
+  /// How long the latest wait for a lock took so far.
+  private(set) var waited = Duration.zero
   private var mayWait = true
   private var mayStop = true
   /// Whether all waits for locks share one timeout, which began at the first refusal.
@@ -39,7 +41,7 @@ final class ConnectionHooks {
     sqlite3_busy_handler(
       database, { context, count in hooks(context).waitForLock(attempt: Int(count)) ? 1 : 0 },
       context)
-    heedStopRequest()
+    installStopCheck()
   }
 
   private var isStopRequested: Bool {
@@ -49,7 +51,7 @@ final class ConnectionHooks {
   /// Stops running statements from now on if the program requests it. Call it again after another
   /// progress handler was set, because there is only one slot:
   /// <https://sqlite.org/c3ref/progress_handler.html>.
-  func heedStopRequest() {
+  func installStopCheck() {
     guard stopRequest != nil || callRequest != nil else {
       sqlite3_progress_handler(database, 0, nil, nil)
       return
@@ -63,13 +65,15 @@ final class ConnectionHooks {
   }
 
   /// Runs `body`, which `request` can stop too.
-  func heeding<Result>(_ request: StopRequest, in body: () throws -> Result) rethrows -> Result {
+  func withStopRequest<Result>(_ request: StopRequest, in body: () throws -> Result) rethrows
+    -> Result
+  {
     let before = callRequest
     callRequest = request
-    heedStopRequest()
+    installStopCheck()
     defer {
       callRequest = before
-      heedStopRequest()
+      installStopCheck()
     }
     return try body()
   }
@@ -254,6 +258,7 @@ final class ConnectionHooks {
   /// Otherwise each statement that SQLite begins would wait for the full timeout.
   func waitingOnce<Result>(_ body: () throws -> Result) rethrows -> Result {
     busySince = nil
+    waited = .zero
     waitsOnce = true
     defer { waitsOnce = false }
     return try body()
@@ -266,8 +271,9 @@ final class ConnectionHooks {
   func waitForLock(attempt: Int) -> Bool {
     let now = ContinuousClock.now
     if busySince == nil || attempt == 0 && !waitsOnce { busySince = now }
+    waited = busySince.map { $0.duration(to: now) } ?? .zero
     guard mayWait, !isStopRequested, !(mayStop && interrupted.load(ordering: .relaxed)),
-      let busySince, busySince.duration(to: now) < busyTimeout
+      waited < busyTimeout
     else { return false }
     let ceiling = UInt32(min(25_000, 250 << min(attempt, 7)))
     usleep(UInt32.random(in: ceiling / 2...ceiling))

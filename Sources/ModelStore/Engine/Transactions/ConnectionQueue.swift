@@ -96,7 +96,7 @@ final class ConnectionQueue<Resource>: @unchecked Sendable {
       return try use { resource in
         let held = connection.withLock { $0 }
         guard let connection = held.connection else { return try body(&resource) }
-        return try connection.hooks.heeding(call.request) { try body(&resource) }
+        return try connection.hooks.withStopRequest(call.request) { try body(&resource) }
       }
     }
   }
@@ -220,7 +220,9 @@ final class ConnectionQueue<Resource>: @unchecked Sendable {
     } catch {
       giveBack(consume held)
       let reason = (error as? ConnectionFailure)?.reason ?? error
-      throw (reason as? SQLiteError).map { StoreError($0) } ?? reason
+      guard let error = (reason as? SQLiteError).map({ StoreError($0) }) ?? reason as? StoreError
+      else { throw reason }
+      throw error.naming(connection.withLock { $0.connection?.path })
     }
   }
 
