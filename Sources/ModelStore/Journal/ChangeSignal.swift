@@ -4,9 +4,9 @@ internal import Synchronization
 /// Detects that other processes may have committed to a file, while the store needs to know.
 ///
 /// It reports no details: its owner polls the file to find out whether there was a commit. Polls
-/// run one at a time on the owner's queue, in order with the other work there. A commit of the store
-/// itself looks for others' commits when it begins, so it takes the place of a poll: while a store
-/// commits in a loop, nothing is put on the owner's queue.
+/// run one at a time on the owner's queue, in order with the other work there. A commit of the
+/// store itself looks for others' commits when it begins, so it takes the place of a poll: while a
+/// store commits in a loop, nothing is put on the owner's queue.
 ///
 /// A file event of the log causes a poll, and several more after it (``LookSchedule``). A poll each
 /// second is the last resort, for a writer that was suspended during its commit. Where the system

@@ -54,8 +54,8 @@ struct LookSchedule {
     }
   }
 
-  /// Whether writes to the log until the next poll are probably this store's own, and the poll is so
-  /// soon that nothing is missed without them.
+  /// Whether writes to the log until the next poll are probably this store's own, and the poll is
+  /// so soon that nothing is missed without them.
   var expectsOwnWrites: Bool { phase == .settledByOwnCommit && isCommitting }
 
   /// Updates the schedule after a poll.

@@ -245,8 +245,8 @@ final class Connection {
   /// until it ends.
   ///
   /// The first frame of a transaction restarts the log if all frames were already copied when the
-  /// transaction began to read. In SQLite before 3.51.3, a checkpoint that began earlier then stores
-  /// a wrong length, and commits are lost. Any other program may run such a checkpoint:
+  /// transaction began to read. In SQLite before 3.51.3, a checkpoint that began earlier then
+  /// stores a wrong length, and commits are lost. Any other program may run such a checkpoint:
   /// <https://sqlite.org/wal.html#walresetbug>. If a frame is not copied now, one was not copied
   /// then, because no transaction has ended since. Then SQLite only appends, whatever a checkpoint
   /// does in the meantime, and two system calls are saved.

@@ -118,8 +118,8 @@ struct ChangeRoutes: Sendable {
     return visited
   }
 
-  /// Returns whether a row that is about to change may concern an observer. It reads only the values
-  /// by which observers are found.
+  /// Returns whether a row that is about to change may concern an observer. It reads only the
+  /// values by which observers are found.
   ///
   /// If it returns false for each change of a row in a transaction, then ``forEachObserver(of:_:)``
   /// finds nobody for the net change: the record before and after are among the states seen here,
