@@ -86,8 +86,9 @@ struct WriteCycle {
       let latestObserver = demand == .observed ? engine.broker.latestObserver : .max
       let plan = try writer.plan(
         demand, generation: engine.schema.captureGeneration(with: engine.broker),
-        // A validator judges every change.
-        concerns: validators.isEmpty ? engine.broker.concern : nil
+        // A validator judges every change. With a rollback journal, a snapshot may be locked out.
+        concerns: validators.isEmpty && engine.connections.usesWriteAheadLog
+          ? engine.broker.concern : nil
       ) {
         engine.schema.interests(of: validators, and: engine.broker)
       }
