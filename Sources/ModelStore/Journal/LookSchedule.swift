@@ -101,6 +101,6 @@ struct LookSchedule {
   /// pauses grow while there are own commits, which stand for a poll. A commit of another process
   /// right after such a loop is detected after two of the longest pauses at most.
   private static let ownPauseMin: UInt64 = 1_000_000
-  private static let ownPauseMax: UInt64 = 2_000_000
+  private static let ownPauseMax: UInt64 = 4_000_000
   private static let deafPauseMax: UInt64 = 4_000_000
 }

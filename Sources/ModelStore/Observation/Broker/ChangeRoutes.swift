@@ -174,13 +174,18 @@ extension ChangeRoutes.Routes {
     }
     for (field, values) in ofValue {
       guard let value = try table.value(of: field, in: row, isNew: isNew) else { return true }
-      if values[QueryRegion.normalized(value)]?.reads(changed) ?? false { return true }
+      // A row that gets or loses the value may change the observed fields in another step.
+      if let listeners = values[QueryRegion.normalized(value)],
+        changed.contains(field) || listeners.reads(changed)
+      {
+        return true
+      }
     }
     for (field, (collation, ranges)) in ofRange {
       guard let value = try table.value(of: field, in: row, isNew: isNew) else { return true }
       var isFound = false
       ranges.forEach(containing: ValueRange.place(of: value, collation)) { _, listener in
-        isFound = isFound || listener.fields.overlaps(changed)
+        isFound = isFound || changed.contains(field) || listener.fields.overlaps(changed)
       }
       if isFound { return true }
     }
@@ -285,7 +290,8 @@ private struct FieldMask: Sendable {
     self.bits = bits == 0 ? .max : bits
   }
 
-  /// The captured fields that one step changes. All fields for an insertion and a deletion.
+  /// The captured fields that one step changes. All fields for an insertion, a deletion and a change
+  /// of the key, which is both.
   init(changedBy row: borrowing PreupdateRow, of table: TrackedTable) throws(ColumnError) {
     guard row.operation == .update else {
       bits = .max
@@ -301,8 +307,12 @@ private struct FieldMask: Sendable {
       guard let column = table.storedColumns[field] else { continue }
       if try row.old(at: column).isNull { bits |= Self.bit(field) }
     }
-    self.bits = bits
+    let hasNewKey =
+      row.oldRowID != row.newRowID || table.key.contains { bits & Self.bit($0) != 0 }
+    self.bits = hasNewKey ? .max : bits
   }
+
+  func contains(_ field: Int) -> Bool { bits & Self.bit(field) != 0 }
 
   var isAll: Bool { bits == .max }
 
