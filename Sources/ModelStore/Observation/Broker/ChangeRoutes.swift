@@ -290,8 +290,8 @@ private struct FieldMask: Sendable {
     self.bits = bits == 0 ? .max : bits
   }
 
-  /// The captured fields that one step changes. All fields for an insertion, a deletion and a change
-  /// of the key, which is both.
+  /// The captured fields that one step changes. All fields for an insertion, a deletion and a
+  /// change of the key, which is both.
   init(changedBy row: borrowing PreupdateRow, of table: TrackedTable) throws(ColumnError) {
     guard row.operation == .update else {
       bits = .max
