@@ -61,17 +61,26 @@ static inline int csqlite_read_log(sqlite3 *db, void *buffer, int count) {
 }
 
 // Whether every frame of the log is copied into the database, so that the next frame may restart
-// the log: mxFrame and nBackfill of https://sqlite.org/walformat.html#wal_index_format. The
-// connection must hold the write lock and the lock for checkpoints in WAL mode.
+// the log: mxFrame and nBackfill of https://sqlite.org/walformat.html#wal_index_format. -1 if
+// unknown. The connection must hold the write lock in WAL mode.
 static inline int csqlite_log_is_copied(sqlite3 *db) {
   sqlite3_file *file = 0;
   void volatile *index = 0;
   int code = sqlite3_file_control(db, "main", SQLITE_FCNTL_FILE_POINTER, &file);
-  if (code != SQLITE_OK || file == 0 || file->pMethods == 0) return 0;
-  if (file->pMethods->iVersion < 2) return 0;
-  if (file->pMethods->xShmMap(file, 0, 32768, 0, &index) != SQLITE_OK || index == 0) return 0;
+  if (code != SQLITE_OK || file == 0 || file->pMethods == 0) return -1;
+  if (file->pMethods->iVersion < 2) return -1;
+  if (file->pMethods->xShmMap(file, 0, 32768, 0, &index) != SQLITE_OK || index == 0) return -1;
   const volatile unsigned int *words = (const volatile unsigned int *)index;
   return words[4] == words[24];
+}
+
+// A number that changes with every change of the file, by this connection or another; -1 if unknown.
+// The connection notices others' changes when it begins to read:
+// https://sqlite.org/c3ref/c_fcntl_begin_atomic_write.html#sqlitefcntldataversion
+static inline long long csqlite_data_version(sqlite3 *db) {
+  unsigned int version = 0;
+  int code = sqlite3_file_control(db, "main", SQLITE_FCNTL_DATA_VERSION, &version);
+  return code == SQLITE_OK ? (long long)version : -1;
 }
 
 // Acquires or releases the lock that every checkpoint of the file needs, in any program: byte 121 of

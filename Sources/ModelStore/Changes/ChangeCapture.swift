@@ -24,6 +24,9 @@ struct ChangeCapture {
     fileprivate(set) var provenance: Provenance
     /// Whether the touch by `provenance` has not been rolled back.
     fileprivate var isTouched = true
+    /// Whether an observer may be concerned. If no touch of a row concerns anybody, its net change
+    /// concerns nobody, because each of its states was seen.
+    fileprivate(set) var isWanted: Bool
     /// Whether the row has, or had, further notes in addition to its first touch.
     fileprivate(set) var hasMarks = false
   }
@@ -55,8 +58,12 @@ struct ChangeCapture {
   }
 
   /// Records that a row is about to be inserted, or to get this key.
-  mutating func inserting(table: Int, identity: RowIdentity, by provenance: Provenance) {
-    let (row, isFirst) = touch(table: table, identity: identity, by: provenance) { FirstImage() }
+  mutating func inserting(
+    table: Int, identity: RowIdentity, by provenance: Provenance, isWanted: Bool = true
+  ) {
+    let (row, isFirst) = touch(
+      table: table, identity: identity, by: provenance, isWanted: isWanted
+    ) { FirstImage() }
     if !isFirst { note(.inserted(row: row, provenance), of: row) }
   }
 
@@ -64,10 +71,11 @@ struct ChangeCapture {
   ///
   /// - Parameter before: Returns the current row; called only for a first touch.
   mutating func deleting(
-    table: Int, identity: RowIdentity, by provenance: Provenance, before: () throws -> FirstImage
+    table: Int, identity: RowIdentity, by provenance: Provenance, isWanted: Bool = true,
+    before: () throws -> FirstImage
   ) rethrows {
     let (row, isFirst) = try touch(
-      table: table, identity: identity, by: provenance, before: before)
+      table: table, identity: identity, by: provenance, isWanted: isWanted, before: before)
     if !isFirst { note(.deleted(row: row, provenance), of: row) }
   }
 
@@ -76,9 +84,12 @@ struct ChangeCapture {
   /// - Parameter before: Returns the current row; called only for a first touch.
   /// - Returns: The row's index in ``rows``.
   mutating func updating(
-    table: Int, identity: RowIdentity, by provenance: Provenance, before: () throws -> FirstImage
+    table: Int, identity: RowIdentity, by provenance: Provenance, isWanted: Bool = true,
+    before: () throws -> FirstImage
   ) rethrows -> Int {
-    try touch(table: table, identity: identity, by: provenance, before: before).row
+    try touch(
+      table: table, identity: identity, by: provenance, isWanted: isWanted, before: before
+    ).row
   }
 
   /// Records the origin of the last change of `field` in the touched row.
@@ -87,10 +98,12 @@ struct ChangeCapture {
   }
 
   private mutating func touch(
-    table: Int, identity: RowIdentity, by provenance: Provenance, before: () throws -> FirstImage
+    table: Int, identity: RowIdentity, by provenance: Provenance, isWanted: Bool,
+    before: () throws -> FirstImage
   ) rethrows -> (row: Int, isFirst: Bool) {
     let place = Place(table: table, identity: identity)
     if let row = places[place] {
+      if isWanted { rows[row].isWanted = true }
       if !rows[row].isTouched {
         rows[row].provenance = provenance
         rows[row].isTouched = true
@@ -103,7 +116,7 @@ struct ChangeCapture {
     rows.append(
       TouchedRow(
         table: table, identity: identity, before: image.values,
-        needsSnapshot: image.needsSnapshot, provenance: provenance))
+        needsSnapshot: image.needsSnapshot, provenance: provenance, isWanted: isWanted))
     return (rows.count - 1, true)
   }
 
@@ -128,7 +141,7 @@ struct ChangeCapture {
   }
 
   /// Returns the net changes of the transaction: rows before, joined with rows after by the model's
-  /// key.
+  /// key. Rows that concern nobody are left out.
   ///
   /// - Parameters:
   ///   - before: Reads a touched row as of before the transaction; for rows that need a snapshot.
@@ -139,6 +152,7 @@ struct ChangeCapture {
     before: (TouchedRow) throws -> [SQLValue]?,
     after: (TouchedRow) throws -> [SQLValue]?
   ) rethrows -> [RecordChange] {
+    guard rows.contains(where: \.isWanted) else { return [] }
     let notes = foldedMarks()
     guard !rows.allSatisfy({ tables[$0.table].rowsAreRecords }) else {
       return try changesRowByRow(notes, tables, before, after)
@@ -153,7 +167,11 @@ struct ChangeCapture {
       records.append(NetRecord(table: row.table, key: place.key))
       return records.count - 1
     }
+    // A row that concerns nobody may be one record with a row that does.
+    let wantedTables = Set(rows.lazy.filter(\.isWanted).map(\.table))
     for (place, row) in rows.enumerated() {
+      guard row.isWanted || !tables[row.table].rowsAreRecords && wantedTables.contains(row.table)
+      else { continue }
       let note = notes[place] ?? RowNote()
       if let image = row.needsSnapshot ? try before(row) : row.before {
         records[record(row, image)].old = NetRecord.Side(image: image, row: row, note: note)
@@ -172,7 +190,7 @@ struct ChangeCapture {
   ) rethrows -> [RecordChange] {
     var changes: [RecordChange] = []
     changes.reserveCapacity(rows.count)
-    for place in rows.indices {
+    for place in rows.indices where rows[place].isWanted {
       let row = rows[place]
       let old = row.needsSnapshot ? try before(row) : row.before
       let new = try after(row)

@@ -73,12 +73,24 @@ final class TrackedTable: Sendable {
     var isReal: Bool
   }
 
-  /// Returns an array as wide as the model with `values` at `fields`. The rest are NULL and are
-  /// never read.
-  func image(_ values: [SQLValue]) -> [SQLValue] {
-    if values.count == schema.fields.count { return values }
-    var image = [SQLValue](repeating: .null, count: schema.fields.count)
-    for (value, field) in zip(values, fields) { image[field] = value }
+  /// Returns an array as wide as the model with values at `fields`. The rest are NULL and are never
+  /// read.
+  ///
+  /// - Parameter value: Returns the value at a position in `fields`. Called in their order.
+  func image<Failure: Error>(
+    _ value: (_ place: Int) throws(Failure) -> SQLValue
+  ) throws(Failure) -> [SQLValue] {
+    var image: [SQLValue] = []
+    image.reserveCapacity(schema.fields.count)
+    var place = 0
+    for field in schema.fields.indices {
+      if place < fields.count, fields[place] == field {
+        image.append(try value(place))
+        place += 1
+      } else {
+        image.append(.null)
+      }
+    }
     return image
   }
 }

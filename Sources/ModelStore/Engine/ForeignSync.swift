@@ -35,6 +35,7 @@ final class ForeignSync: Sendable {
     guard process.isCurrent else { return }
     signal.listen(
       while: { broker.hasObservers || !listeners.isEmpty },
+      ownCommitCount: { [broker] in broker.version },
       look: { [weak engine] in
         guard let engine else {
           return ChangeSignal.Sight(hasForeignCommit: false, ownCommitCount: 0)
@@ -68,6 +69,7 @@ final class ForeignSync: Sendable {
   ///   only after a ``ConnectionFailure``.
   func beginWrite(_ writer: inout Writer) throws {
     try writer.connection.beginWriting()
+    guard !writer.hasLatestContent else { return }
     do {
       var isNewToJournal = false
       if try !writer.knowsSchema() {
@@ -76,6 +78,7 @@ final class ForeignSync: Sendable {
         isNewToJournal = writer.journal != nil && !hadJournal
       }
       if try writer.noticeForeignCommit() { publish(&writer, isNewToJournal: isNewToJournal) }
+      writer.noteLatestContent()
     } catch {
       throw writer.connection.rollBack(after: error)
     }

@@ -32,7 +32,7 @@ struct OpenWrite {
 
   /// Takes over the transaction that `writer` has begun, and starts capturing by `plan`.
   init(
-    _ writer: Writer, plan: CapturePlan?, latestObserver: UInt64,
+    _ writer: borrowing Writer, plan: CapturePlan?, latestObserver: UInt64,
     refusals: StoreConfiguration.Refusals
   ) throws {
     connection = writer.connection

@@ -48,8 +48,13 @@ struct WriteCycle {
         return (value, ChangeSet(version: 0, changes: changes))
       }
       try write.sign()  //  9 commit record
-      published = try writer.connection.withHeldState(write.isObserved) {
+      // Without changes nobody reads the state, unless to make up for an earlier commit.
+      let isRead =
+        write.isObserved
+        && (!changes.isEmpty || write.schemaChanged || engine.broker.hasFailed)
+      published = try writer.connection.withHeldState(isRead) {
         let edits = try write.commit(lending: writer.reserve)  //  9 COMMIT
+        if !write.schemaChanged { writer.noteLatestContent() }
         return publish(changes, edits, of: write, &writer)  // 10
       }
     } catch {
@@ -80,7 +85,10 @@ struct WriteCycle {
       // Read before the plan is made. The plan does not cover observers that begin later.
       let latestObserver = demand == .observed ? engine.broker.latestObserver : .max
       let plan = try writer.plan(
-        demand, generation: engine.schema.captureGeneration(with: engine.broker)
+        demand, generation: engine.schema.captureGeneration(with: engine.broker),
+        // A validator judges every change. With a rollback journal, a snapshot may be locked out.
+        concerns: validators.isEmpty && engine.connections.usesWriteAheadLog
+          ? engine.broker.concern : nil
       ) {
         engine.schema.interests(of: validators, and: engine.broker)
       }
@@ -127,7 +135,13 @@ extension StoreEngine {
     _ body: (borrowing WriteTransaction) throws -> Result
   ) throws -> Result {
     let cycle = WriteCycle(engine: self, suppressed: suppressed)
-    return try turns.take { writer in try cycle.run(on: &writer, body).value }
+    // One type of result for all writes, so that the compiler specializes the whole path.
+    var value: Result?
+    try turns.take { writer in
+      _ = try cycle.run(on: &writer) { transaction in value = try body(transaction) }
+    }
+    guard let value else { preconditionFailure("A write that succeeds has run its body.") }
+    return value
   }
 
   /// Runs ``write(suppressing:_:)`` on the writer's thread.

@@ -28,6 +28,8 @@ struct Writer {
   /// The journal position at which the next trimming step is due.
   private var nextTrimming: Int64 = 0
   private var dataVersion: Int64
+  /// The connection's content version when all changes were known; nil if they never were.
+  private var latestContent: Int64?
   /// The file's schema version from which all cached state was made.
   private(set) var schemaVersion: Int64
   /// The reason why nothing more may run: a COMMIT with an unknown outcome, or a failed ROLLBACK or
@@ -143,6 +145,17 @@ struct Writer {
     return true
   }
 
+  /// Whether it is certain that nobody has changed the file since ``noteLatestContent()``.
+  ///
+  /// - Precondition: A transaction is open.
+  var hasLatestContent: Bool {
+    latestContent.map { $0 == connection.contentVersion } ?? false
+  }
+
+  /// Records that every change of the file so far is known here, and so is its schema. Call it in a
+  /// transaction that has looked for foreign commits, or directly after its COMMIT.
+  mutating func noteLatestContent() { latestContent = connection.contentVersion }
+
   /// Returns what other connections did to `models`, as far as the change journal shows.
   ///
   /// - Parameter newest: Reads the current record.
@@ -236,10 +249,14 @@ struct Writer {
   /// Returns the plan of what a transaction captures; nil for nothing. The plan is reused while
   /// `generation` stays the same.
   ///
-  /// - Parameter interests: Returns the fields by model, nil for all. Called only for a new
-  ///   generation.
+  /// - Parameters:
+  ///   - concerns: Whether anybody may observe a change; nil if every change is needed. It holds
+  ///     for the generation.
+  ///   - interests: Returns the fields by model, nil for all. Called only for a new generation.
   mutating func plan(
-    _ demand: WriteCycle.Demand, generation: UInt64, _ interests: () -> [String: Set<Int>?]
+    _ demand: WriteCycle.Demand, generation: UInt64,
+    concerns: @autoclosure () -> CapturePlan.Concern?,
+    _ interests: () -> [String: Set<Int>?]
   ) throws -> CapturePlan? {
     switch demand {
     case .everything:
@@ -254,6 +271,7 @@ struct Writer {
         ? nil
         : try models.facts.captured(on: connection)
           .plan(of: models.schema.models, wanting: interests)
+      made?.concerns = concerns()
       plan = (generation, made)
       return made
     }

@@ -4,7 +4,9 @@ internal import Synchronization
 /// Detects that other processes may have committed to a file, while the store needs to know.
 ///
 /// It reports no details: its owner polls the file to find out whether there was a commit. Polls
-/// run one at a time on the owner's queue, in order with the other work there.
+/// run one at a time on the owner's queue, in order with the other work there. A commit of the
+/// store itself looks for others' commits when it begins, so it takes the place of a poll: while a
+/// store commits in a loop, nothing is put on the owner's queue.
 ///
 /// A file event of the log causes a poll, and several more after it (``LookSchedule``). A poll each
 /// second is the last resort, for a writer that was suspended during its commit. Where the system
@@ -53,10 +55,13 @@ final class ChangeSignal: Sendable {
   ///
   /// - Parameters:
   ///   - isWanted: Called under the mutex, so that concurrent calls cannot disagree.
+  ///   - ownCommitCount: Returns how often this store has committed so far; nil if it does not look
+  ///     for others' commits when it commits. Called on any thread.
   ///   - look: Polls, and handles the result. Called on the queue. Retained while listening.
   ///   - report: Receives the error of `look`, once until a poll succeeds.
   func listen(
-    while isWanted: () -> Bool, look: @escaping @Sendable () throws -> Sight,
+    while isWanted: () -> Bool, ownCommitCount: (@Sendable () -> UInt64)? = nil,
+    look: @escaping @Sendable () throws -> Sight,
     report: @escaping @Sendable (any Error) -> Void
   ) {
     state.withLock { state in
@@ -66,6 +71,7 @@ final class ChangeSignal: Sendable {
       if isToListen {
         state.listening = Listening(
           watch: means == .best ? LogWatch(path: path) : nil, queue: queue,
+          ownCommitCount: ownCommitCount,
           look: { [weak self] in
             self?.lookCount.add(1, ordering: .relaxed)
             return try look()
@@ -100,11 +106,14 @@ final class ChangeSignal: Sendable {
 /// releases it: its system resources belong to the parent.
 private final class Listening: Sendable {
   private let watch: LogWatch?
+  /// Where polls run.
   private let queue: DispatchQueue
+  /// Where file events and the timer arrive.
+  private let clock = DispatchQueue(label: "modelstore.clock", qos: .userInitiated)
+  private let ownCommitCount: (@Sendable () -> UInt64)?
   private let look: @Sendable () throws -> ChangeSignal.Sight
   private let report: @Sendable (any Error) -> Void
   private let hasStopped = Atomic(false)
-  /// Used on the queue only. The mutex proves this to the compiler.
   private let state: Mutex<State>
 
   private struct State {
@@ -112,11 +121,15 @@ private final class Listening: Sendable {
     let signs: (any DispatchSourceRead)?
     var schedule: LookSchedule
     var isDeaf = false
+    /// Whether a poll waits for its turn, or runs, and whether a file event came since it began to.
+    var isLooking = false
+    var isSigned = false
     var ownCommitCount: UInt64?
     var hasFailed = false
 
     /// Schedules the next poll.
-    mutating func arrange(from now: DispatchTime) {
+    mutating func arrange(from now: DispatchTime, _ watch: LogWatch?) {
+      watch?.attend(!schedule.expectsOwnWrites)
       let pause = schedule.pause
       timer.schedule(
         deadline: now + .nanoseconds(Int(pause)),
@@ -125,22 +138,33 @@ private final class Listening: Sendable {
       isDeaf.toggle()
       if isDeaf { signs.suspend() } else { signs.resume() }
     }
+
+    /// Ends a poll, or an own commit in its place.
+    mutating func settle(_ finding: LookSchedule.Finding, _ watch: LogWatch?) {
+      let now = DispatchTime.now()
+      // Own commits have written to the log, even while that is not reported.
+      let isSign = isSigned || finding == .ownCommit && schedule.expectsOwnWrites
+      isSigned = false
+      schedule.looked(finding, isSign: isSign, at: now.uptimeNanoseconds)
+      arrange(from: now, watch)
+    }
   }
 
   init(
-    watch: LogWatch?, queue: DispatchQueue,
+    watch: LogWatch?, queue: DispatchQueue, ownCommitCount: (@Sendable () -> UInt64)?,
     look: @escaping @Sendable () throws -> ChangeSignal.Sight,
     report: @escaping @Sendable (any Error) -> Void
   ) {
     self.watch = watch
     self.queue = queue
+    self.ownCommitCount = ownCommitCount
     self.look = look
     self.report = report
     state = Mutex(
       State(
-        timer: DispatchSource.makeTimerSource(queue: queue),
-        signs: watch.map {
-          DispatchSource.makeReadSource(fileDescriptor: $0.descriptor, queue: queue)
+        timer: DispatchSource.makeTimerSource(queue: clock),
+        signs: watch.map { [clock] in
+          DispatchSource.makeReadSource(fileDescriptor: $0.descriptor, queue: clock)
         },
         schedule: LookSchedule(
           idlePause: watch == nil ? ChangeSignal.pollingPause : ChangeSignal.idlePause)))
@@ -157,18 +181,39 @@ private final class Listening: Sendable {
   }
 
   private func signCame() {
-    if let watch, !hasStopped.load(ordering: .acquiring), watch.take() { look(isSign: true) }
+    if let watch, !hasStopped.load(ordering: .acquiring), watch.take() { requestLook(isSign: true) }
   }
 
   private func timeIsUp() {
     guard !hasStopped.load(ordering: .acquiring) else { return }
-    look(isSign: watch?.take() ?? false)
+    // Before the poll, so that a write after the poll is reported.
+    watch?.attend(true)
+    requestLook(isSign: watch?.take() ?? false)
   }
 
-  private func look(isSign: Bool) {
+  /// Polls in a turn of the owner's queue, unless an own commit has just done the same.
+  private func requestLook(isSign: Bool) {
+    let ownCommitCount = ownCommitCount?()
+    let isNeeded = state.withLock { state in
+      if isSign { state.isSigned = true }
+      guard !state.isLooking else { return false }
+      if let ownCommitCount, let known = state.ownCommitCount, ownCommitCount != known {
+        state.ownCommitCount = ownCommitCount
+        state.settle(.ownCommit, watch)
+        return false
+      }
+      state.isLooking = true
+      return true
+    }
+    if isNeeded { queue.async { self.lookNow() } }
+  }
+
+  private func lookNow() {
+    guard !hasStopped.load(ordering: .acquiring) else { return }
     let outcome = Result { try look() }
     guard !hasStopped.load(ordering: .acquiring) else { return }
     let failure: (any Error)? = state.withLock { state in
+      state.isLooking = false
       var finding = LookSchedule.Finding.nothing
       var failure: (any Error)?
       // The first poll detects commits from before the watch.
@@ -186,18 +231,17 @@ private final class Listening: Sendable {
         if !state.hasFailed { failure = error }
         state.hasFailed = true
       }
-      let now = DispatchTime.now()
-      state.schedule.looked(finding, isSign: isSign || isFirst, at: now.uptimeNanoseconds)
-      state.arrange(from: now)
+      if isFirst { state.isSigned = true }
+      state.settle(finding, watch)
       return failure
     }
     if let failure { report(failure) }
   }
 
-  /// Stops after the work that runs on the queue now.
+  /// Stops after the work that runs now.
   func stop() {
     hasStopped.store(true, ordering: .releasing)
-    queue.async {
+    clock.async {
       self.state.withLock { state in
         // A suspended source never calls its cancel handler.
         if state.isDeaf { state.signs?.resume() }

@@ -19,8 +19,16 @@ internal import Synchronization
     private let logPath: String
     private let logName: [UInt8]
     private let directory: Int32
-    /// The log's watch; nil while there is no log.
-    private let log = Mutex<Int32?>(nil)
+    private let state = Mutex(State())
+
+    private struct State {
+      /// The log's watch; nil while there is no log.
+      var log: Int32?
+      var isAttentive = true
+
+      /// The events of the log to report.
+      var mask: UInt32 { UInt32(isAttentive ? IN_MODIFY : IN_MOVE_SELF) }
+    }
 
     /// Returns nil if the system cannot watch: too many watches exist, or the directory is not
     /// readable.
@@ -44,14 +52,29 @@ internal import Synchronization
 
     /// - Returns: Whether the log is watched, or will be when it is created.
     private func watchLog() -> Bool {
-      let watch = inotify_add_watch(descriptor, logPath, UInt32(IN_MODIFY | IN_DONT_FOLLOW))
+      state.withLock { watchLog(&$0) }
+    }
+
+    private func watchLog(_ state: inout State) -> Bool {
+      let mask = state.mask | UInt32(IN_DONT_FOLLOW)
+      let watch = inotify_add_watch(descriptor, logPath, mask)
       guard watch >= 0 || errno == ENOENT else { return false }
-      log.withLock { log in
-        // The watch of a deleted log would last as long as a process has the log open.
-        if let log, log != watch { inotify_rm_watch(descriptor, log) }
-        log = watch >= 0 ? watch : nil
-      }
+      // The watch of a deleted log would last as long as a process has the log open.
+      if let log = state.log, log != watch { inotify_rm_watch(descriptor, log) }
+      state.log = watch >= 0 ? watch : nil
       return true
+    }
+
+    /// Reports writes to the log from now on, or does not. Writes that are not reported cost the
+    /// system, and so the writer, much less.
+    ///
+    /// The watch itself stays: the system could refuse a new one.
+    func attend(_ isAttentive: Bool) {
+      state.withLock { state in
+        guard state.isAttentive != isAttentive else { return }
+        state.isAttentive = isAttentive
+        _ = watchLog(&state)
+      }
     }
 
     /// Takes the pending events.
@@ -121,6 +144,8 @@ internal import Synchronization
     init?(path: String) { return nil }
 
     func take() -> Bool { false }
+
+    func attend(_ isAttentive: Bool) {}
 
     func close() {}
   }

@@ -54,6 +54,10 @@ struct LookSchedule {
     }
   }
 
+  /// Whether writes to the log until the next poll are probably this store's own, and the poll is
+  /// so soon that nothing is missed without them.
+  var expectsOwnWrites: Bool { phase == .settledByOwnCommit && isCommitting }
+
   /// Updates the schedule after a poll.
   ///
   /// - Parameter isSign: Whether the log was written to since the last poll.
@@ -94,8 +98,8 @@ struct LookSchedule {
   private static let attention: UInt64 = 2_000_000_000
   private static let pauseMin: UInt64 = 100_000
   /// A store that commits in a loop polls at the beginning of each transaction anyway. So the
-  /// pauses grow while polls find own commits. A commit of another process right after such a loop
-  /// is detected after the longest pause at most.
+  /// pauses grow while there are own commits, which stand for a poll. A commit of another process
+  /// right after such a loop is detected after two of the longest pauses at most.
   private static let ownPauseMin: UInt64 = 1_000_000
   private static let ownPauseMax: UInt64 = 4_000_000
   private static let deafPauseMax: UInt64 = 4_000_000

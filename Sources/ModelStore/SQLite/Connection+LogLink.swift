@@ -16,8 +16,9 @@ struct LogStart {
 extension Connection {
   /// Records the state of the database if the transaction may begin a log, or if the database has
   /// no link yet. Rolls back if that fails.
-  func noteLogStart() throws {
-    let mayBeginLog = csqlite_log_is_copied(handle) == 1
+  ///
+  /// - Parameter mayBeginLog: Whether the transaction may begin a log.
+  func noteLogStart(mayBeginLog: Bool) throws {
     guard mayBeginLog || !isLinked else { return }
     do {
       let link = try hasLinkTable() ? try storedLink() : nil

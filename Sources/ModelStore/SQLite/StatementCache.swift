@@ -5,17 +5,28 @@ internal import CSQLite
 ///
 /// A statement in use is not in the cache. If the same text runs during its own execution, a second
 /// statement is prepared.
-final class StatementCache {
+///
+/// Its owner must call ``removeAll()`` at the end.
+struct StatementCache {
   private struct Entry {
     var handle: OpaquePointer
     var lastUse: UInt64
   }
 
+  /// A place of a recently used statement. The statement keeps it while it is lent.
+  private struct Place {
+    let sql: String
+    let handle: OpaquePointer
+    var isLent = false
+    var lastUse: UInt64
+  }
+
+  /// The statements of the latest transactions, which need neither hashing nor moving.
+  private var recent: [Place] = []
+  /// The place after the one that was taken last. Similar transactions run the same statements in
+  /// the same order, so the next statement is nearly always there.
+  private var next = 0
   private var idle: [ExactText: Entry] = [:]
-  /// The statement that was returned last. A loop that runs one statement needs no search.
-  private var latest: (sql: String, handle: OpaquePointer)?
-  /// The statements returned before it, oldest first. Similar transactions need no hashing.
-  private var recent: [(sql: String, handle: OpaquePointer)] = []
   private var clock: UInt64 = 0
   private let capacity: Int
   /// The number of compiled statements so far, for tests and benchmarks.
@@ -23,10 +34,10 @@ final class StatementCache {
   /// The number of statements taken so far, compiled or cached.
   private(set) var takenCount = 0
   /// The number of cached statements.
-  var idleCount: Int { idle.count + recent.count + (latest == nil ? 0 : 1) }
+  var idleCount: Int { idle.count + recent.count { !$0.isLent } }
 
-  /// A one-row transaction runs six statements, including BEGIN and COMMIT.
-  private var recentCountMax: Int { min(capacity - 1, 7) }
+  /// A one-row transaction runs up to six statements, including BEGIN and COMMIT.
+  private var recentCountMax: Int { min(capacity, 8) }
 
   /// - Parameter capacity: The most cached statements, at least 1.
   init(capacity: Int) {
@@ -34,19 +45,13 @@ final class StatementCache {
     self.capacity = capacity
   }
 
-  deinit {
-    removeAll()
-  }
-
   /// Takes an idle statement for `sql` out of the cache, or prepares one.
-  func take(_ sql: String, on database: OpaquePointer) throws(SQLiteError) -> Statement {
+  mutating func take(_ sql: String, on database: OpaquePointer) throws(SQLiteError) -> Statement {
     takenCount &+= 1
-    if let found = latest, found.sql.isExactly(sql) {
-      latest = nil
-      return Statement(adopting: found.handle)
-    }
-    if let place = recent.firstIndex(where: { $0.sql.isExactly(sql) }) {
-      return Statement(adopting: recent.remove(at: place).handle)
+    if let place = recentPlace(of: sql) {
+      recent[place].isLent = true
+      next = place + 1
+      return Statement(adopting: recent[place].handle)
     }
     if let index = idle.index(forKey: ExactText(sql)) {
       let entry = idle.remove(at: index).value
@@ -56,34 +61,57 @@ final class StatementCache {
     return try Statement(sql, on: database, persistent: true)
   }
 
+  private func recentPlace(of sql: String) -> Int? {
+    var place = next
+    for _ in recent.indices {
+      if place >= recent.count { place = 0 }
+      if !recent[place].isLent, recent[place].sql.isExactly(sql) { return place }
+      place += 1
+    }
+    return nil
+  }
+
   /// Returns a statement to the cache, reset and without arguments.
-  func put(_ statement: consuming Statement, for sql: String) {
+  mutating func put(_ statement: consuming Statement, for sql: String) {
     statement.reset()
     let handle = statement.release()
     sqlite3_clear_bindings(handle)
-    if let displaced = latest { keepRecent(displaced.handle, for: displaced.sql) }
-    latest = (sql, handle)
-  }
-
-  private func keepRecent(_ handle: OpaquePointer, for sql: String) {
-    // The same text ran during its own execution. One statement for it is enough.
-    if let place = recent.firstIndex(where: { $0.sql.isExactly(sql) }) {
-      sqlite3_finalize(recent.remove(at: place).handle)
-    }
-    recent.append((sql, handle))
-    if recent.count > recentCountMax {
-      let displaced = recent.removeFirst()
-      keep(displaced.handle, for: displaced.sql)
-    }
-  }
-
-  private func keep(_ handle: OpaquePointer, for sql: String) {
     clock += 1
-    let entry = Entry(handle: handle, lastUse: clock)
+    if let place = recent.firstIndex(where: { $0.handle == handle }) {
+      recent[place].isLent = false
+      recent[place].lastUse = clock
+    } else {
+      keepRecent(handle, for: sql)
+    }
+  }
+
+  private mutating func keepRecent(_ handle: OpaquePointer, for sql: String) {
+    // The same text ran during its own execution. One statement for it is enough.
+    guard !recent.contains(where: { $0.sql.isExactly(sql) }) else {
+      sqlite3_finalize(handle)
+      return
+    }
+    let new = Place(sql: sql, handle: handle, lastUse: clock)
+    guard recent.count >= recentCountMax else {
+      recent.append(new)
+      return
+    }
+    let free = recent.indices.filter { !recent[$0].isLent }
+    guard let place = free.min(by: { recent[$0].lastUse < recent[$1].lastUse }) else {
+      keep(handle, for: sql, lastUse: clock)
+      return
+    }
+    let displaced = recent[place]
+    recent[place] = new
+    keep(displaced.handle, for: displaced.sql, lastUse: displaced.lastUse)
+  }
+
+  private mutating func keep(_ handle: OpaquePointer, for sql: String, lastUse: UInt64) {
+    let entry = Entry(handle: handle, lastUse: lastUse)
     if let displaced = idle.updateValue(entry, forKey: ExactText(sql)) {
       sqlite3_finalize(displaced.handle)
     }
-    if idle.count > capacity - 1 - recentCountMax,
+    if idle.count > capacity - recentCountMax,
       let oldest = idle.min(by: { $0.value.lastUse < $1.value.lastUse })
     {
       sqlite3_finalize(oldest.value.handle)
@@ -91,11 +119,10 @@ final class StatementCache {
     }
   }
 
-  func removeAll() {
-    for statement in recent { sqlite3_finalize(statement.handle) }
+  /// Finalizes every statement that is not lent.
+  mutating func removeAll() {
+    for place in recent where !place.isLent { sqlite3_finalize(place.handle) }
     recent = []
-    if let latest { sqlite3_finalize(latest.handle) }
-    latest = nil
     for entry in idle.values { sqlite3_finalize(entry.handle) }
     idle.removeAll()
   }

@@ -18,6 +18,61 @@ import Testing
     #expect(try (2...20).map { try write($0) } == Array(repeating: first, count: 19))
   }
 
+  /// The number of statements that a write runs on the store's connection.
+  private func cost(of store: Store, _ write: () throws -> Void) throws -> Int {
+    let count = { try store.engine.connections.writer.sync { $0.connection.statementCount } }
+    let before = try count()
+    try write()
+    return try count() - before
+  }
+
+  @Test func aWriteAsksForOthersCommitsOnlyIfTheFileHasChanged() throws {
+    let directory = try TemporaryDirectory()
+    let path = directory.file("count.store")
+    let store = try Store(at: path, models: Artist.self)
+    try store.write { try $0.insert(Artist(id: 1, name: "a")) }
+    let other = try PlainDatabase(path)
+    func update() throws -> Int {
+      try cost(of: store) { try store.write { try $0.update(Artist(id: 1, name: "b")) } }
+    }
+    // BEGIN, UPDATE and COMMIT; after another's commit also the versions of schema and data.
+    #expect(try (1...3).map { _ in try update() } == [3, 3, 3])
+    try other.execute("UPDATE Artist SET name = 'theirs'")
+    #expect(try update() > 3)
+    #expect(try update() == 3)
+    // A transaction that is rolled back, and one of the store's upkeep, hide nothing.
+    _ = try store.preview { try $0.update(Artist(id: 1, name: "c")) }
+    try other.execute("CREATE TABLE theirs (a)")
+    #expect(try update() > 5)
+    #expect(
+      try store.engine.connections.writer.sync { try $0.knowsSchema() })
+    #expect(try update() == 3)
+  }
+
+  /// In memory, so that no poll for other processes is counted.
+  @Test func aCommitThatConcernsNoObserverReadsNothing() throws {
+    let store = try Store.inMemory(models: Artist.self)
+    let heard = Recorder<String?>()
+    try store.write { tx in
+      try tx.insert(Artist(id: 1, name: "a"))
+      try tx.insert(Artist(id: 2, name: "b"))
+    }
+    let subscription = try store.observe(\Artist.name, of: 1) { heard.add($0.new) }
+    func update(_ id: Int64, _ name: String) throws -> Int {
+      try cost(of: store) { try store.write { try $0.update(Artist(id: id, name: name)) } }
+    }
+    _ = try update(2, "c")
+    #expect(try update(2, "d") == 3)
+    // The record as it is in the end, and the state that observers may read.
+    _ = try update(1, "e")
+    #expect(try update(1, "f") == 5)
+    // The same value again is no change.
+    #expect(try update(1, "f") == 3)
+    store.waitForDelivery()
+    #expect(heard.events == ["e", "f"])
+    withExtendedLifetime(subscription) {}
+  }
+
   @Test func aRepeatedReadPreparesNoStatement() throws {
     let directory = try TemporaryDirectory()
     let store = try Store(at: directory.file("count.store"), models: Artist.self)

@@ -56,6 +56,27 @@
       #expect(isSign(watch))
     }
 
+    @Test func writesCauseNoFileEventsWhileTheyAreNotAwaited() throws {
+      let directory = try TemporaryDirectory()
+      let path = directory.file("signs.db")
+      try "a log".write(toFile: path + "-wal")
+      let watch = try #require(LogWatch(path: path))
+      defer { watch.close() }
+      for text in ["one", "two"] {
+        watch.attend(false)
+        try text.write(toFile: path + "-wal")
+        #expect(!isSign(watch))
+        watch.attend(true)
+        try (text + " more").write(toFile: path + "-wal")
+        #expect(isSign(watch))
+      }
+      // A log that takes its place is still detected.
+      watch.attend(false)
+      try "another".write(toFile: directory.file("other"))
+      try move(directory.file("other"), to: path + "-wal")
+      #expect(isSign(watch))
+    }
+
     @Test func otherFilesInTheDirectoryCauseNoFileEvents() throws {
       let directory = try TemporaryDirectory()
       let path = directory.file("signs.db")

@@ -1,6 +1,11 @@
 /// The tables that one transaction captures. It is made before the transaction begins, from the
 /// needs of observers and validators.
-struct CapturePlan {
+///
+/// A class, because every transaction holds it and most use the same one.
+final class CapturePlan {
+  /// Returns whether a row that is about to change may concern an observer. "No" is certain.
+  typealias Concern = @Sendable (TrackedTable, borrowing PreupdateRow) -> Bool
+
   let tables: [TrackedTable]
   /// The names of the tables' models.
   let models: Set<String>
@@ -8,6 +13,8 @@ struct CapturePlan {
   let tracker: OriginTracker
   let causes: CauseTracker
   let hooked: HookedTables
+  /// Selects the rows that are captured; nil captures all.
+  var concerns: Concern?
 
   /// Creates a plan.
   ///

@@ -82,9 +82,10 @@ final class CaptureSession {
       case .key(let values): try statement.bind(values)
       }
       guard try statement.step() else { return nil }
-      do {
-        return table.image(try RowView(statement: statement.handle).values())
-      } catch let error as ColumnError {
+      let row = RowView(statement: statement.handle)
+      do throws(ColumnError) {
+        return try table.image { place throws(ColumnError) in try row.value(at: place) }
+      } catch {
         throw StoreError(error, reading: table.schema)
       }
     }
@@ -108,25 +109,31 @@ final class CaptureSession {
     let table = plan.tables[number]
     let origin = tracker.origin(depth: row.depth, table: table.schema.table)
     let provenance = Provenance(origin, cause: origin.isTriggered ? causes.cause : nil)
+    let isWanted = plan.concerns?(table, row) ?? true
+    func before() throws -> ChangeCapture.FirstImage {
+      // Usually nobody ever asks for this image, so a snapshot supplies it if somebody does.
+      try isWanted ? firstImage(row, in: table) : ChangeCapture.FirstImage(needsSnapshot: true)
+    }
     switch row.operation {
     case .insert:
       capture.inserting(
-        table: number, identity: try identity(row, in: table, after: true), by: provenance)
+        table: number, identity: try identity(row, in: table, after: true), by: provenance,
+        isWanted: isWanted)
     case .delete:
       try capture.deleting(
         table: number, identity: identity(row, in: table, after: false), by: provenance,
-        before: { try firstImage(row, in: table) })
+        isWanted: isWanted, before: before)
     case .update:
       let old = try identity(row, in: table, after: false)
       let new = try identity(row, in: table, after: true)
       guard old == new else {
         try capture.deleting(
-          table: number, identity: old, by: provenance, before: { try firstImage(row, in: table) })
-        capture.inserting(table: number, identity: new, by: provenance)
+          table: number, identity: old, by: provenance, isWanted: isWanted, before: before)
+        capture.inserting(table: number, identity: new, by: provenance, isWanted: isWanted)
         return
       }
       let place = try capture.updating(
-        table: number, identity: old, by: provenance, before: { try firstImage(row, in: table) })
+        table: number, identity: old, by: provenance, isWanted: isWanted, before: before)
       try noteFields(row, at: place, in: table, by: provenance)
     }
   }
@@ -137,13 +144,11 @@ final class CaptureSession {
     guard !table.needsSnapshot else {
       return ChangeCapture.FirstImage(values: nil, needsSnapshot: true)
     }
-    var values: [SQLValue] = []
-    values.reserveCapacity(table.fields.count)
-    for field in table.fields {
-      guard let column = table.storedColumns[field] else { continue }
-      values.append(try row.old(at: column))
+    let image = try table.image { place throws(ColumnError) -> SQLValue in
+      // Each column is stored, because the table needs no snapshot.
+      guard let column = table.storedColumns[table.fields[place]] else { return .null }
+      return try row.old(at: column)
     }
-    let image = table.image(values)
     // A NULL in such a field may be a default that an old row does not store. Only SQL returns the
     // default.
     let isDoubtful = table.fieldsWithDefault.contains { image[$0].isNull }

@@ -103,13 +103,17 @@ final class ConnectionQueue<Resource>: @unchecked Sendable {
 
   /// Runs `body` on the calling thread in the queue's turn, which remembers what queue the thread
   /// held.
-  private func takeTurn<Result>(_ body: () throws -> Result) rethrows -> Result {
+  private func takeTurn<Result>(_ body: () throws -> Result) throws -> Result {
     let outer = DispatchQueue.getSpecific(key: queueInUse)
-    return try queue.sync {
+    var outcome: Swift.Result<Result, any Error>?
+    // Without a result, because Dispatch's generic form costs more than the turn itself.
+    queue.sync {
       turn.outer.withLock { $0 = outer }
       defer { turn.outer.withLock { $0 = nil } }
-      return try body()
+      outcome = Swift.Result { try body() }
     }
+    guard let outcome else { preconditionFailure("Dispatch ran no body.") }
+    return try outcome.get()
   }
 
   /// Returns a queue whose blocks wait for their turn like bodies, and may call ``inTurn(_:)``. It
@@ -209,17 +213,21 @@ final class ConnectionQueue<Resource>: @unchecked Sendable {
     guard !isClosed.load(ordering: .sequentiallyConsistent), var held = resource.take() else {
       throw StoreError(.misuse, "The store is closed.")
     }
-    defer {
-      if isClosed.load(ordering: .relaxed) { letGo() } else { resource = held }
-    }
     do {
-      return try body(&held)
+      let result = try body(&held)
+      giveBack(consume held)
+      return result
     } catch {
+      giveBack(consume held)
       let reason = (error as? ConnectionFailure)?.reason ?? error
       guard let error = (reason as? SQLiteError).map({ StoreError($0) }) ?? reason as? StoreError
       else { throw reason }
       throw error.naming(connection.withLock { $0.connection?.path })
     }
+  }
+
+  private func giveBack(_ held: consuming Resource) {
+    if isClosed.load(ordering: .relaxed) { letGo() } else { resource = consume held }
   }
 
   /// Releases the resource when the running body has ended, which closes the connection. Waiting
@@ -231,7 +239,12 @@ final class ConnectionQueue<Resource>: @unchecked Sendable {
     guard process.isCurrent else { return }
     isClosed.store(true, ordering: .sequentiallyConsistent)
     if !isCurrent, isWaiting || owner.load(ordering: .sequentiallyConsistent) == 0 {
-      takeTurn { letGo() }
+      let outer = DispatchQueue.getSpecific(key: queueInUse)
+      queue.sync {
+        turn.outer.withLock { $0 = outer }
+        letGo()
+        turn.outer.withLock { $0 = nil }
+      }
     } else {
       queue.async { [self] in letGo() }
     }

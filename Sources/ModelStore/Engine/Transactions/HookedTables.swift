@@ -3,29 +3,43 @@ struct HookedTables {
   /// The hook's pointer to a table name. It is stable while the schema is, and is only compared.
   private typealias Name = UnsafePointer<CChar>
 
-  private let names: [ExactText]
+  /// The names with ASCII letters in lower case, and a zero byte at the end.
+  private let names: [[UInt8]]
   private var numbers: [Name: Int?] = [:]
   /// The last result: a statement changes many rows of one table.
   private var latest: (table: Name, number: Int?)?
 
   init(names: [String]) {
-    self.names = names.map { ExactText($0.asciiFolded) }
+    self.names = names.map { Array($0.asciiFolded.utf8) + [0] }
   }
 
   /// Returns the table's position among the names; nil for another table.
   mutating func number(of row: borrowing PreupdateRow) -> Int? {
     if let latest, latest.table == row.table { return latest.number }
+    // A transaction that writes one table needs no dictionary.
+    if let latest { numbers[latest.table] = .some(latest.number) }
     let number = found(row)
     latest = (row.table, number)
     return number
   }
 
-  private mutating func found(_ row: borrowing PreupdateRow) -> Int? {
-    if let found = numbers[row.table] { return found }
-    let name = ExactText(String(cString: row.table).asciiFolded)
-    let number = row.isInMainFile ? names.firstIndex(of: name) : nil
-    numbers[row.table] = .some(number)
-    return number
+  private func found(_ row: borrowing PreupdateRow) -> Int? {
+    if !numbers.isEmpty, let found = numbers[row.table] { return found }
+    guard row.isInMainFile else { return nil }
+    let table = row.table
+    return names.firstIndex { Self.isSame(table, as: $0) }
+  }
+
+  /// - Parameter folded: A name in lower case, with a zero byte at the end.
+  private static func isSame(_ name: Name, as folded: [UInt8]) -> Bool {
+    for (place, byte) in folded.enumerated() {
+      let letter = UInt8(bitPattern: name[place])
+      // Compares the zero byte too, so it reads nothing after it.
+      guard (0x41...0x5A).contains(letter) ? letter + 32 == byte : letter == byte else {
+        return false
+      }
+    }
+    return true
   }
 
   /// Clears the lookup. Call it when the schema may have changed.

@@ -145,6 +145,14 @@ final class ChangeBroker: Sendable {
     state.withLock { $0.routes.interests }
   }
 
+  /// Returns whether a row that is about to change may concern an observer; see
+  /// ``ChangeRoutes/mayConcern(_:of:)``.
+  var concern: @Sendable (TrackedTable, borrowing PreupdateRow) -> Bool {
+    { [weak self] table, row in
+      self?.state.withLock { $0.routes.mayConcern(row, of: table) } ?? true
+    }
+  }
+
   /// Adds `observer`. No commit can come between adding it and starting it.
   ///
   /// - Returns: A closure that removes the observer.
@@ -214,8 +222,14 @@ final class ChangeBroker: Sendable {
     var ready: [any Observer] = []
     var failed: [UInt64] = []
     var isAwaited = false
+    // A write publishes in the cascade that it belongs to, and setting it again for each observer
+    // would cost more than the rest.
+    let isInWave = Wave.current == announcement.wave
     for (number, observer, commit) in concerned {
-      let outcome = Wave.$current.withValue(announcement.wave) { observer.note(commit) }
+      let outcome =
+        isInWave
+        ? observer.note(commit)
+        : Wave.$current.withValue(announcement.wave) { observer.note(commit) }
       if outcome.contains(.ready) { ready.append(observer) }
       if outcome.contains(.failed) { failed.append(number) }
       if outcome.contains(.awaited) { isAwaited = true }

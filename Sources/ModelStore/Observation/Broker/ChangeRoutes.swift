@@ -118,6 +118,27 @@ struct ChangeRoutes: Sendable {
     return visited
   }
 
+  /// Returns whether a row that is about to change may concern an observer. It reads only the
+  /// values by which observers are found.
+  ///
+  /// If it returns false for each change of a row in a transaction, then ``forEachObserver(of:_:)``
+  /// finds nobody for the net change: the record before and after are among the states seen here,
+  /// and fields that differ in the end have differed in a step.
+  ///
+  /// - Returns: true also if the hook cannot read a value.
+  func mayConcern(_ row: borrowing PreupdateRow, of table: TrackedTable) -> Bool {
+    guard let routes = models[table.schema.name] else { return false }
+    guard !table.needsSnapshot, !routes.all.contains(where: \.fields.isAll) else { return true }
+    do {
+      let changed = try FieldMask(changedBy: row, of: table)
+      if routes.all.contains(where: { $0.fields.overlaps(changed) }) { return true }
+      return try row.operation != .insert && routes.mayHold(row, isNew: false, table, changed)
+        || row.operation != .delete && routes.mayHold(row, isNew: true, table, changed)
+    } catch {
+      return true
+    }
+  }
+
   /// Calls `body` with the number of each observer of records of `model`.
   ///
   /// - Complexity: O(observers of the model).
@@ -134,6 +155,43 @@ struct ChangeRoutes: Sendable {
 }
 
 extension ChangeRoutes.Routes {
+  /// Whether an observer that reads one of the changed fields is found by a value of the row.
+  ///
+  /// - Parameter isNew: Whether to use the row after its change.
+  fileprivate func mayHold(
+    _ row: borrowing PreupdateRow, isNew: Bool, _ table: TrackedTable, _ changed: FieldMask
+  ) throws(ColumnError) -> Bool {
+    if let identity, !ofRecord.isEmpty {
+      var key: [SQLValue] = []
+      for field in table.schema.keyIndices {
+        // A row without a key is identified by its rowid.
+        guard let value = try table.value(of: field, in: row, isNew: isNew), !value.isNull else {
+          return true
+        }
+        key.append(value)
+      }
+      if ofRecord[identity(stored: key)]?.reads(changed) ?? false { return true }
+    }
+    for (field, values) in ofValue {
+      guard let value = try table.value(of: field, in: row, isNew: isNew) else { return true }
+      // A row that gets or loses the value may change the observed fields in another step.
+      if let listeners = values[QueryRegion.normalized(value)],
+        changed.contains(field) || listeners.reads(changed)
+      {
+        return true
+      }
+    }
+    for (field, (collation, ranges)) in ofRange {
+      guard let value = try table.value(of: field, in: row, isNew: isNew) else { return true }
+      var isFound = false
+      ranges.forEach(containing: ValueRange.place(of: value, collation)) { _, listener in
+        isFound = isFound || changed.contains(field) || listener.fields.overlaps(changed)
+      }
+      if isFound { return true }
+    }
+    return false
+  }
+
   /// Adds one reader of `fields` for a `step` of 1, and removes one for -1.
   ///
   /// - Returns: Whether the set of fields to read changed.
@@ -157,6 +215,13 @@ extension ChangeRoutes.Listeners {
     switch self {
     case .one(let listener): body(listener)
     case .several(let listeners): for listener in listeners { body(listener) }
+    }
+  }
+
+  fileprivate func reads(_ changed: FieldMask) -> Bool {
+    switch self {
+    case .one(let listener): listener.fields.overlaps(changed)
+    case .several(let listeners): listeners.contains { $0.fields.overlaps(changed) }
     }
   }
 
@@ -187,6 +252,17 @@ extension Dictionary where Value == ChangeRoutes.Listeners {
   }
 }
 
+extension TrackedTable {
+  /// Returns the value of a field in a row of the hook; nil if the hook does not know it.
+  fileprivate func value(
+    of field: Int, in row: borrowing PreupdateRow, isNew: Bool
+  ) throws(ColumnError) -> SQLValue? {
+    guard let column = storedColumns[field] else { return nil }
+    let value = isNew ? try row.new(at: column) : try row.old(at: column)
+    return value.isNull && fieldsWithDefault.contains(field) ? nil : value
+  }
+}
+
 /// A set of fields of one model in one word. Fields from index 63 on share the last bit. So it may
 /// report an overlap where there is none, but never misses one.
 private struct FieldMask: Sendable {
@@ -213,6 +289,32 @@ private struct FieldMask: Sendable {
     for index in old.indices where old[index] != new[index] { bits |= Self.bit(index) }
     self.bits = bits == 0 ? .max : bits
   }
+
+  /// The captured fields that one step changes. All fields for an insertion, a deletion and a
+  /// change of the key, which is both.
+  init(changedBy row: borrowing PreupdateRow, of table: TrackedTable) throws(ColumnError) {
+    guard row.operation == .update else {
+      bits = .max
+      return
+    }
+    var bits: UInt64 = 0
+    for field in table.fields {
+      guard let column = table.storedColumns[field] else { continue }
+      if row.changes(at: column) { bits |= Self.bit(field) }
+    }
+    // The hook reports a default that the row does not store as NULL.
+    for field in table.fieldsWithDefault where bits & Self.bit(field) == 0 {
+      guard let column = table.storedColumns[field] else { continue }
+      if try row.old(at: column).isNull { bits |= Self.bit(field) }
+    }
+    let hasNewKey =
+      row.oldRowID != row.newRowID || table.key.contains { bits & Self.bit($0) != 0 }
+    self.bits = hasNewKey ? .max : bits
+  }
+
+  func contains(_ field: Int) -> Bool { bits & Self.bit(field) != 0 }
+
+  var isAll: Bool { bits == .max }
 
   private static func bit(_ field: Int) -> UInt64 { 1 << UInt64(min(field, 63)) }
 

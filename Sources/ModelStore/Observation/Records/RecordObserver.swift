@@ -103,7 +103,7 @@ final class RecordObserver: ChangeBroker.Observer {
   private func part(of commit: ChangeBroker.Commit) -> Part? {
     var changes = commit.changes.changes
     if isOneRecord, changes.count > 1 { changes = together(changes) }
-    if fields.names != nil { changes = changes.filter(isTold) }
+    if fields.names != nil, !changes.allSatisfy(isTold) { changes = changes.filter(isTold) }
     guard !changes.isEmpty || commit.isReset || commit.isInitial else { return nil }
     var part = commit
     part.changes = ChangeSet(version: commit.changes.version, changes: changes)
