@@ -299,7 +299,7 @@ extension Store {
         "find and fetch of a store do not see the changes of a running write. Inside write, call them on the transaction. Store.read sees the committed state."
       )
     }
-    try engine.connections.readers.sync { connection in
+    try engine.connections.readers.use { connection in
       try body(
         _TransactionAccess(
           connection: connection, models: engine.models, capture: nil, isWritable: false))

@@ -48,6 +48,7 @@ public struct RecordChange: Hashable, Sendable {
   private let content: Content
 
   private final class Content: Sendable {
+    let derivations = Derivations()
     let model: String
     let key: [SQLValue]
     let old: [SQLValue]?
@@ -94,6 +95,13 @@ public struct RecordChange: Hashable, Sendable {
     hasher.combine(key)
     hasher.combine(old)
     hasher.combine(new)
+  }
+
+  /// Returns what observers derive from this change and share. The first caller makes it.
+  func derived<Value: AnyObject & Sendable>(
+    where fits: (Value) -> Bool, making make: () -> Value
+  ) -> Value {
+    content.derivations.value(where: fits, making: make)
   }
 
   /// The kind of change. An insertion has no old record, a deletion no new one.

@@ -92,9 +92,10 @@ extension StoreEngine {
       return nil
     }
     let row = query.schema.fields.map { _ in SQLValue.null }
-    for side in [StoreQuery<DynamicRecord>.SeekSide.before, .after] {
-      let text = try query.seeking(side, of: row, limit: 1).selectText()
-      guard try connection.isIndexed(text) else { return nil }
+    let before = try SeekStatement(query, .before)
+    let after = try SeekStatement(query, .after)
+    for statement in [before, after] {
+      guard try connection.isIndexed(statement.text(of: row, limit: 1)) else { return nil }
     }
     let seeking = SeekingWindow(
       rule: rule,
@@ -104,7 +105,7 @@ extension StoreEngine {
       },
       seek: { [weak self] side, row, limit in
         guard let self else { throw StoreLease.closed }
-        return try read(query.seeking(side, of: row, limit: limit))
+        return try read((side == .before ? before : after).text(of: row, limit: limit))
       },
       onTree: { [weak self] window in
         guard let self else { throw StoreLease.closed }
@@ -142,8 +143,11 @@ extension StoreEngine {
 
   /// Returns what a query selects in the state that is being published, for the committing thread.
   private func read(_ query: StoreQuery<DynamicRecord>) throws -> [[SQLValue]] {
-    let text = try query.selectText()
-    return try foreignSync.readPublished { connection in
+    try read(try query.selectText())
+  }
+
+  private func read(_ text: SQLText) throws -> [[SQLValue]] {
+    try foreignSync.readPublished { connection in
       try connection.rows(text) { row in try row.values() }
     }
   }

@@ -15,8 +15,8 @@ public struct DynamicRecord: Fetchable, Hashable {
     self.values = values
   }
 
-  public init(row: borrowing RowView, schema: ModelSchema) throws {
-    self.init(schema: schema, values: try row.values())
+  public init(row: borrowing RowView, schema: borrowing ModelSchema) throws {
+    self.init(schema: copy schema, values: try row.values())
   }
 
   /// The value of the field called `name`; nil when the model has no such field.

@@ -12,7 +12,10 @@ public protocol Fetchable: Sendable {
   static func _key(of record: Self?, values: [SQLValue]) throws -> Key
 
   /// Reads the fields of `schema`, in field order from column 0.
-  init(row: borrowing RowView, schema: ModelSchema) throws
+  ///
+  /// The schema is borrowed: most types do not need it, and a copy for each row would take longer
+  /// than reading a short row.
+  init(row: borrowing RowView, schema: borrowing ModelSchema) throws
 }
 
 /// A value that can be inserted: a model's record, or its draft, which may lack the key.
@@ -69,7 +72,7 @@ extension Model {
   public static var tableName: String { schema.table }
 
   @inlinable
-  public init(row: borrowing RowView, schema: ModelSchema) throws {
+  public init(row: borrowing RowView, schema: borrowing ModelSchema) throws {
     try self.init(row: row)
   }
 

@@ -87,6 +87,15 @@ extension RankedTree.Node {
     return count(before: branch) + rankInBranch
   }
 
+  /// The leaf in which `element` is, or would be, with the number of elements before the leaf.
+  func leaf(for element: Element) -> (leaf: RankedTree.Leaf, rank: Int) {
+    let branch = branch(for: element)
+    let before = count(before: branch)
+    if isBottom { return (leaves[branch], before) }
+    let (leaf, rank) = children[branch].leaf(for: element)
+    return (leaf, before + rank)
+  }
+
   func element(equalTo element: Element) -> Element? {
     let branch = branch(for: element)
     guard isBottom else { return children[branch].element(equalTo: element) }

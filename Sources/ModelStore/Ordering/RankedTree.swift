@@ -72,6 +72,27 @@ struct RankedTree<Element: Comparable & Sendable>: Sendable {
     self.element(equalTo: element) != nil
   }
 
+  /// Where the previous search ended.
+  struct Search {
+    fileprivate var leaf = Leaf()
+    fileprivate var rankOfLeaf = 0
+    fileprivate var next = 0
+  }
+
+  /// The rank of the element that equals `element`, or `nil` when there is none.
+  ///
+  /// - Parameter search: Where the previous search of this version of the tree ended.
+  /// - Complexity: O(log n); O(1) for the successor of the element that was found before.
+  func rank(of element: Element, _ search: inout Search) -> Int? {
+    if search.next >= search.leaf.count || search.leaf[search.next] != element {
+      if !search.covers(element) { (search.leaf, search.rankOfLeaf) = root.leaf(for: element) }
+      search.next = search.leaf.lowerBound(of: element)
+      guard search.next < search.leaf.count, search.leaf[search.next] == element else { return nil }
+    }
+    search.next += 1
+    return search.rankOfLeaf + search.next - 1
+  }
+
   /// The element at `index`.
   ///
   /// - Parameter index: At least 0 and less than ``count``; anything else traps.
@@ -94,6 +115,14 @@ struct RankedTree<Element: Comparable & Sendable>: Sendable {
       "RankedTree range \(range) is not in 0..<\(count).")
     guard !range.isEmpty else { return }
     try root.forEach(in: range, body)
+  }
+}
+
+extension RankedTree.Search {
+  /// Whether the element can only be in this leaf.
+  fileprivate func covers(_ element: Element) -> Bool {
+    guard let first = leaf.first, let last = leaf.last else { return false }
+    return !(element < first) && !(last < element)
   }
 }
 

@@ -123,9 +123,24 @@ extension SortKeyEncoder {
 
   private mutating func append(_ bits: UInt64, bytes: Int, isNegative: Bool) {
     let bits = isNegative ? ~bits : bits
+    guard length + bytes > 16 || bytes == 0 else { return appendHead(bits, bytes: bytes) }
     for index in (0..<bytes).reversed() {
       append(UInt8(truncatingIfNeeded: bits >> UInt64(8 * index)))
     }
+  }
+
+  /// Appends the last `bytes` bytes of `bits`, at least one, to the first 16 bytes of the key, all
+  /// at once. Most keys consist of short numbers.
+  private mutating func appendHead(_ bits: UInt64, bytes: Int) {
+    let masked = mask == 0 ? bits : ~bits
+    let word = masked << UInt64(64 - 8 * bytes)
+    if length < 8 {
+      first |= word >> UInt64(8 * length)
+      if length + bytes > 8 { second |= word << UInt64(64 - 8 * length) }
+    } else {
+      second |= word >> UInt64(8 * (length - 8))
+    }
+    length += bytes
   }
 }
 

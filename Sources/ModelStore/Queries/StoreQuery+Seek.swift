@@ -44,3 +44,25 @@ extension StoreQuery {
     return query
   }
 }
+
+/// The statement of ``StoreQuery/seeking(_:of:limit:)`` for one side, made once for all rows.
+struct SeekStatement: Sendable {
+  private let text: SQLText
+  private let orderFields: [Int]
+
+  init(_ query: StoreQuery<DynamicRecord>, _ side: StoreQuery<DynamicRecord>.SeekSide) throws {
+    let row = query.schema.fields.map { _ in SQLValue.null }
+    text = try query.seeking(side, of: row, limit: 1).selectText()
+    orderFields = query.totalOrderings.map(\.fieldIndex)
+  }
+
+  /// Returns the statement for one row, given in field order.
+  func text(of row: [SQLValue], limit: Int) -> SQLText {
+    // The last arguments are the row's values, the limit and the offset.
+    var arguments = text.arguments
+    let first = arguments.count - 2 - orderFields.count
+    for (place, field) in orderFields.enumerated() { arguments[first + place] = row[field] }
+    arguments[arguments.count - 2] = .integer(Int64(limit))
+    return SQLText(sql: text.sql, arguments: arguments)
+  }
+}

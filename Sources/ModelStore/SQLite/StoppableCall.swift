@@ -8,11 +8,16 @@ final class StoppableCall: Sendable {
   /// The call that this thread makes now; nil if no task waits for it. A task that the call's code
   /// starts inherits the value, but runs on another thread and is not part of the call.
   static var current: StoppableCall? {
+    // Without any call there is no need for the task-local value, which takes longer to read.
+    guard runningCount.load(ordering: .relaxed) > 0 else { return nil }
     guard let call = inherited, call.thread.load(ordering: .relaxed) == currentThread() else {
       return nil
     }
     return call
   }
+
+  /// The number of calls that run now, in the whole process. A thread sees at least its own.
+  private static let runningCount = Atomic(0)
 
   private let cancelled = Atomic(false)
   private let shielded = Atomic(false)
@@ -34,8 +39,12 @@ final class StoppableCall: Sendable {
 
   /// Runs `body` as this call, on the thread that makes it.
   func run<Result>(_ body: () throws -> Result) rethrows -> Result {
+    Self.runningCount.add(1, ordering: .relaxed)
     thread.store(currentThread(), ordering: .relaxed)
-    defer { thread.store(0, ordering: .relaxed) }
+    defer {
+      thread.store(0, ordering: .relaxed)
+      Self.runningCount.subtract(1, ordering: .relaxed)
+    }
     return try Self.$inherited.withValue(self, operation: body)
   }
 

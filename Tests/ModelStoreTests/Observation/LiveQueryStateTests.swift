@@ -208,10 +208,10 @@ import Testing
           }
           var next = state
           next[place] = row
-          let touches = LiveQueryStateTests.commit(from: state, to: next, version: length)
+          var touches = LiveQueryStateTests.commit(from: state, to: next, version: length)
             .changes.changes.compactMap(rule.touch)
           var nextRows = rows
-          guard nextRows.advance(to: length, touches) else {
+          guard nextRows.advance(to: length, &touches) else {
             objections.append("\(state) to \(next)")
             continue
           }

@@ -285,8 +285,15 @@ private struct Pair {
     var found: [Int?] = []
     var expectedRanks: [Int] = []
     var expectedFound: [Int?] = []
+    var search = RankedTree<Item>.Search()
+    var backward = RankedTree<Item>.Search()
     for key in probes {
       let probe = Item(key, payload: 0)
+      let rank = array.firstIndex { $0 == probe }
+      #expect(tree.rank(of: probe, &search) == rank, "\(context)")
+      let other = Item(probes.upperBound - (key - probes.lowerBound), payload: 0)
+      #expect(
+        tree.rank(of: other, &backward) == array.firstIndex { $0 == other }, "\(context)")
       ranks.append(tree.rank(of: probe))
       found.append(tree.element(equalTo: probe)?.payload)
       expectedRanks.append(array.count { $0 < probe })

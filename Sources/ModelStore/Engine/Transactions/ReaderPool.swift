@@ -1,4 +1,4 @@
-internal import Synchronization
+internal import Dispatch
 
 /// The resource of a ``ConnectionQueue``: a connection, or a value that contains one.
 protocol ConnectionOwner: SendableMetatype {
@@ -9,12 +9,12 @@ extension Connection: ConnectionOwner {
   var connection: Connection { self }
 }
 
-/// A queue whose connection can read.
+/// A connection that can read, for one body at a time: a ``ReaderLane``, or the writer's queue.
 protocol ReadingQueue: Sendable {
   /// Whether the calling code may not wait for this queue. See ``ConnectionQueue/isCurrent``.
   var isCurrent: Bool { get }
   /// Runs `body` on the calling thread.
-  func reading<Result>(_ body: (Connection) throws -> Result) throws -> Result
+  func use(_ body: (Connection) throws -> Void) throws
   /// Runs `body` on the queue's thread.
   func reading<Result: Sendable>(
     _ body: @escaping @Sendable (Connection) throws -> Result
@@ -24,7 +24,7 @@ protocol ReadingQueue: Sendable {
 }
 
 extension ConnectionQueue: ReadingQueue where Resource: ConnectionOwner {
-  func reading<Result>(_ body: (Connection) throws -> Result) throws -> Result {
+  func use(_ body: (Connection) throws -> Void) throws {
     try sync { try body($0.connection) }
   }
 
@@ -35,22 +35,53 @@ extension ConnectionQueue: ReadingQueue where Resource: ConnectionOwner {
   }
 }
 
-/// The connections that read, each with its own queue.
+/// The connections that read, each with its own lane. They open on first use, up to a fixed number.
 ///
-/// A read goes to the queue with the fewest waiting reads. Connections open on first use, up to a
-/// fixed number.
+/// A thread that finds no free connection sleeps until one is free. A thread that runs may take
+/// that connection first: if connections were handed from thread to thread in order, each read
+/// would wait until the next thread wakes up, which takes longer than the read. Only a thread that
+/// has waited for long is handed the next connection.
+///
+/// A task does not wait here. It reads on the thread of the connection with the fewest reads.
 final class ReaderPool: Sendable {
   private struct Slot {
     let queue: any ReadingQueue
+    /// The number of reads that run on the connection or wait for it.
     var load = 0
+  }
+
+  /// A thread that sleeps because no connection is free.
+  private final class Sleeper: Sendable {
+    let semaphore = DispatchSemaphore(value: 0)
+    let since = DispatchTime.now().uptimeNanoseconds
+
+    var hasWaitedLong: Bool {
+      DispatchTime.now().uptimeNanoseconds - since > ReaderPool.patience
+    }
   }
 
   private struct State {
     var slots: [Slot] = []
+    /// In order of arrival, with the position of a connection that was handed over, and whether the
+    /// thread was woken.
+    var sleepers: [(sleeper: Sleeper, place: Int?, isAwake: Bool)] = []
     var isClosed = false
+
+    /// The position of the first connection without reads. Inside a write, the writer's is none.
+    var free: Int? { slots.firstIndex { $0.load == 0 && !$0.queue.isCurrent } }
+
+    /// The position of the connection with the fewest reads. A read inside a read uses another
+    /// connection: its own one waits for the outer read to end.
+    var leastLoaded: Int? {
+      slots.indices.filter { !slots[$0].queue.isCurrent }.min { slots[$0].load < slots[$1].load }
+    }
   }
 
-  private let state = Mutex(State())
+  /// How long a thread sleeps, in nanoseconds, before it goes ahead of threads that run. It is
+  /// longer than a thread waits for a processor on a busy machine.
+  private static let patience: UInt64 = 50_000_000
+
+  private let state = BargingMutex(State())
   private let countMax: Int
   private let open: @Sendable () throws -> Connection
   private let process = OpeningProcess()
@@ -70,41 +101,93 @@ final class ReaderPool: Sendable {
 
   /// Runs `body` on one connection.
   func sync<Result>(_ body: (Connection) throws -> Result) throws -> Result {
+    var result: Result?
+    try use { result = try body($0) }
+    guard let result else { preconditionFailure("A body returns a result or throws.") }
+    return result
+  }
+
+  /// Runs `body` on one connection. It is not generic: in the library, code for any type of result
+  /// takes as many instructions as the rest of a short read.
+  func use(_ body: (Connection) throws -> Void) throws {
     let (place, queue) = try take()
     defer { give(place) }
-    return try queue.reading(body)
+    try queue.use(body)
   }
 
   func async<Result: Sendable>(
     _ body: @escaping @Sendable (Connection) throws -> Result
   ) async throws -> Result {
-    let (place, queue) = try take()
+    let (place, queue) = try takeForTask()
     defer { give(place) }
     return try await queue.reading(body)
   }
 
-  private func take() throws -> (place: Int, queue: any ReadingQueue) {
+  private typealias Taken = (place: Int, queue: any ReadingQueue)
+
+  /// Takes a connection for the calling thread, which waits for it.
+  private func take() throws -> Taken {
+    try process.check()
+    if let taken = try state.withLock({ state in try takeFree(&state) }) { return taken }
+    let sleeper = Sleeper()
+    while true {
+      let taken = try state.withLock { state in try takeFree(&state, for: sleeper) }
+      if let taken { return taken }
+      sleeper.semaphore.wait()
+    }
+  }
+
+  /// - Parameter sleeper: The thread's entry among the sleepers, if it is to wait.
+  /// - Returns: nil if no connection is free.
+  private func takeFree(_ state: inout State, for sleeper: Sleeper? = nil) throws -> Taken? {
+    let entry = sleeper.flatMap { sleeper in
+      state.sleepers.firstIndex { $0.sleeper === sleeper }
+    }
+    do {
+      guard !state.isClosed else { throw StoreError(.misuse, "The store is closed.") }
+      let handed = entry.flatMap { state.sleepers[$0].place }
+      guard let place = try handed ?? freePlace(&state) else {
+        if let entry {
+          state.sleepers[entry].isAwake = false
+        } else if let sleeper {
+          state.sleepers.append((sleeper, nil, false))
+        }
+        return nil
+      }
+      if handed == nil { state.slots[place].load += 1 }
+      if let entry { state.sleepers.remove(at: entry) }
+      return (place, state.slots[place].queue)
+    } catch {
+      if let entry { state.sleepers.remove(at: entry) }
+      throw error
+    }
+  }
+
+  /// Returns the position of a connection without reads, which may be opened for that.
+  private func freePlace(_ state: inout State) throws -> Int? {
+    if let free = state.free { return free }
+    guard state.slots.count == countMax else {
+      let connection = try open()
+      state.slots.append(Slot(queue: ReaderLane(connection)))
+      return state.slots.count - 1
+    }
+    if state.slots.allSatisfy(\.queue.isCurrent) { throw Self.noOtherReader }
+    return nil
+  }
+
+  private static var noOtherReader: StoreError {
+    StoreError(
+      .misuse,
+      "A read began inside a read, and no other reader is free. Use the transaction that is passed to the closure."
+    )
+  }
+
+  private func takeForTask() throws -> Taken {
     try process.check()
     return try state.withLock { state in
       guard !state.isClosed else { throw StoreError(.misuse, "The store is closed.") }
-      // A read inside a read uses another connection: its own one waits for the outer read to end.
-      let usable = state.slots.indices.filter { !state.slots[$0].queue.isCurrent }
-      let least = usable.min { state.slots[$0].load < state.slots[$1].load }
-      let place: Int
-      if let least, state.slots[least].load == 0 || state.slots.count == countMax {
-        place = least
-      } else if state.slots.count < countMax {
-        let connection = try open()
-        state.slots.append(
-          Slot(
-            queue: ConnectionQueue(
-              connection, connection: connection, label: "modelstore.reader")))
-        place = state.slots.count - 1
-      } else {
-        throw StoreError(
-          .misuse,
-          "A read began inside a read, and no other reader is free. Use the transaction that is passed to the closure."
-        )
+      guard let place = try freePlace(&state) ?? state.leastLoaded else {
+        throw Self.noOtherReader
       }
       state.slots[place].load += 1
       return (place, state.slots[place].queue)
@@ -112,7 +195,25 @@ final class ReaderPool: Sendable {
   }
 
   private func give(_ place: Int) {
-    state.withLock { $0.slots[place].load -= 1 }
+    let woken: Sleeper? = state.withLock { state in
+      guard let next = state.sleepers.firstIndex(where: { $0.place == nil }) else {
+        state.slots[place].load -= 1
+        return nil
+      }
+      // Tasks may keep a connection busy without a break, so this does not wait for a free one.
+      if state.sleepers[next].sleeper.hasWaitedLong, !state.isClosed {
+        state.sleepers[next].place = place
+        return state.sleepers[next].sleeper
+      }
+      state.slots[place].load -= 1
+      let free = state.slots.count { $0.load == 0 }
+      guard state.sleepers.count(where: \.isAwake) < free,
+        let asleep = state.sleepers.firstIndex(where: { !$0.isAwake && $0.place == nil })
+      else { return nil }
+      state.sleepers[asleep].isAwake = true
+      return state.sleepers[asleep].sleeper
+    }
+    woken?.semaphore.signal()
   }
 
   /// Whether the calling code runs inside a body on one of the connections.
@@ -123,10 +224,11 @@ final class ReaderPool: Sendable {
   /// - Parameter isWaiting: Whether to wait for that.
   func close(waiting isWaiting: Bool) {
     guard process.isCurrent else { return }
-    let slots = state.withLock { state in
+    let (slots, sleepers) = state.withLock { state in
       state.isClosed = true
-      return state.slots
+      return (state.slots, state.sleepers.map(\.sleeper))
     }
+    for sleeper in sleepers { sleeper.semaphore.signal() }
     for slot in slots { slot.queue.close(waiting: isWaiting) }
   }
 }

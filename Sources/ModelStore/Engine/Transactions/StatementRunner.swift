@@ -13,8 +13,10 @@ struct StatementRunner {
   ///
   /// A failure rolls the statement back, and the transaction can continue. If SQLite ended the
   /// whole transaction, no further statement runs.
+  ///
+  /// - Parameter schema: The model that an error names.
   func run<Result>(
-    _ sql: String, of schema: ModelSchema? = nil,
+    _ sql: String, of schema: @autoclosure () -> ModelSchema? = nil,
     _ body: (borrowing Statement) throws -> Result
   ) throws -> Result {
     if isWritable, !connection.isInTransaction {
@@ -34,6 +36,7 @@ struct StatementRunner {
         if let mark { capture?.rollBack(to: mark) }
         if let orders { lists?.rollBack(to: orders) }
       }
+      let schema = schema()
       if let schema, let error = error as? SQLiteError, error.code.primary == .tooBig {
         throw try oversized(in: schema, error)
       }

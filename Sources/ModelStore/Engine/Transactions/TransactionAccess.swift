@@ -51,7 +51,9 @@ public final class _TransactionAccess {
   ) throws {
     try runner.run(text.sql, of: schema) { statement in
       try statement.bind(text)
-      while try statement.step() { try Self.reading(statement, of: schema, body) }
+      try Self.reading(statement, of: schema) { row in
+        while try statement.step() { try body(row) }
+      }
     }
   }
 
@@ -98,7 +100,7 @@ public final class _TransactionAccess {
     }
   }
 
-  /// Runs `body` on the statement's current row.
+  /// Runs `body` on the statement's current row, also if `body` steps to further rows.
   ///
   /// - Throws: What `body` throws. For a value that it cannot read, a ``StoreError`` that names the
   ///   field and the record.

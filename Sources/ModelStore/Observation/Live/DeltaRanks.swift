@@ -1,7 +1,9 @@
 /// The ranks of a delta's touched rows in both results, and what happened to each row. This is the
 /// part of an event that does not depend on how records are decoded.
 struct DeltaRanks {
-  private let rows: [CanonicalMoves.Row]
+  /// The index of each touched row in the old result and in the new one; -1 if it is not in it.
+  private let oldRanks: [Int]
+  private let newRanks: [Int]
   /// Positions among the touches, by ascending index in the old result.
   let deletions: [Int]
   /// Positions among the touches, by ascending index in the new result.
@@ -15,92 +17,68 @@ struct DeltaRanks {
   /// Positions among the touches, by ascending index in the new result.
   let moves: [Int]
 
-  /// - Complexity: O(k log n) for k touched rows of n.
+  /// - Complexity: O(k log n) for k touched rows of n; O(k) if the ranks are known.
   init(_ delta: QueryDelta) {
-    let (old, new, touches) = (delta.old, delta.new, delta.touches)
-    var rows: [CanonicalMoves.Row] = []
-    rows.reserveCapacity(touches.count)
+    let touches = delta.touches
+    let oldRanks = Self.oldRanks(delta)
+    // If every touched row kept its rank, so did all other rows.
+    let areInPlace = touches.allSatisfy(\.isInPlace)
+    let newRanks =
+      areInPlace
+      ? oldRanks : touches.map { touch in touch.new.map { delta.new.index(of: $0.entry) } ?? -1 }
     var (deletions, insertions): ([Int], [Int]) = ([], [])
     var (updates, refreshes): ([Int], [Int]) = ([], [])
-    // If every touched row kept its rank, so did all other rows.
-    let areInPlace = touches.indices.allSatisfy { touches[$0].isInPlace }
     for place in touches.indices {
-      let oldRank = (touches[place].old?.entry).map { old.index(of: $0) }
-      let newRank = areInPlace ? oldRank : (touches[place].new?.entry).map { new.index(of: $0) }
-      rows.append(
-        CanonicalMoves.Row(
-          oldRank: oldRank, newRank: newRank,
-          sortKeyChanged: !areInPlace && !touches[place].isInPlace))
-      switch (oldRank, newRank) {
-      case (.some, nil): deletions.append(place)
-      case (nil, .some): if touches[place].new?.image != nil { insertions.append(place) }
-      case (.some, .some):
-        if touches[place].isUpdate { updates.append(place) }
-        if touches[place].isRefresh { refreshes.append(place) }
-      case (nil, nil): continue
+      switch (oldRanks[place] >= 0, newRanks[place] >= 0) {
+      case (true, false): deletions.append(place)
+      case (false, true): if touches[place].new?.image != nil { insertions.append(place) }
+      case (true, true):
+        if touches[place].isUpdate {
+          updates.append(place)
+        } else if touches[place].isRefresh {
+          refreshes.append(place)
+        }
+      case (false, false): continue
       }
     }
-    self.rows = rows
-    self.deletions = Self.sorted(deletions) { rows[$0].oldRank ?? 0 }
-    self.insertions = Self.sorted(insertions) { rows[$0].newRank ?? 0 }
-    self.updates = Self.sorted(updates) { rows[$0].newRank ?? 0 }
-    self.refreshes = Self.sorted(refreshes) { rows[$0].newRank ?? 0 }
-    moves = areInPlace ? [] : CanonicalMoves.offsets(in: rows)
+    self.oldRanks = oldRanks
+    self.newRanks = newRanks
+    self.deletions = Self.sorted(deletions, by: oldRanks)
+    self.insertions = Self.sorted(insertions, by: newRanks)
+    self.updates = Self.sorted(updates, by: newRanks)
+    self.refreshes = Self.sorted(refreshes, by: newRanks)
+    moves = areInPlace ? [] : CanonicalMoves.offsets(in: Self.rows(touches, oldRanks, newRanks))
+  }
+
+  private static func oldRanks(_ delta: QueryDelta) -> [Int] {
+    let first = delta.old.shown.lowerBound
+    return delta.touches.map { touch in
+      if let rank = touch.rank { return rank - first }
+      return touch.old.map { delta.old.index(of: $0.entry) } ?? -1
+    }
+  }
+
+  private static func rows(
+    _ touches: [QueryDelta.Touch], _ oldRanks: [Int], _ newRanks: [Int]
+  ) -> [CanonicalMoves.Row] {
+    touches.indices.map { place in
+      CanonicalMoves.Row(
+        oldRank: oldRanks[place] < 0 ? nil : oldRanks[place],
+        newRank: newRanks[place] < 0 ? nil : newRanks[place],
+        sortKeyChanged: !touches[place].isInPlace)
+    }
   }
 
   /// The index in the old result of a touched row that is in it.
-  func old(at place: Int) -> Int { rows[place].oldRank ?? 0 }
+  func old(at place: Int) -> Int { oldRanks[place] }
 
   /// The index in the new result of a touched row that is in it.
-  func new(at place: Int) -> Int { rows[place].newRank ?? 0 }
+  func new(at place: Int) -> Int { newRanks[place] }
 
-  private static func sorted(_ places: [Int], by rank: (Int) -> Int) -> [Int] {
-    let isSorted = zip(places, places.dropFirst()).allSatisfy { rank($0) <= rank($1) }
-    return isSorted ? places : places.sorted { rank($0) < rank($1) }
-  }
-}
-
-extension QueryDelta.Touch {
-  /// Whether the row is in both results, at the same place in their order.
-  var isInPlace: Bool {
-    guard let old = old?.entry.place, let new = new?.entry.place else { return false }
-    return old == new
-  }
-
-  /// Whether the row's values are known in both results, and differ.
-  fileprivate var isUpdate: Bool {
-    guard let before = old?.image, let after = new?.image else { return false }
-    return before != after
-  }
-
-  /// Whether only the new record of the row is known.
-  fileprivate var isRefresh: Bool { old?.image == nil && new?.image != nil }
-
-  /// Returns the fields that differ between the two images, each with its origin and cause.
-  func changedFields(
-    from before: [SQLValue], to after: [SQLValue], of schema: ModelSchema
-  ) -> [ChangedField] {
-    // A single commit lists exactly these fields; coalesced commits may not.
-    if areExactly(from: before, to: after, of: schema) { return fields }
-    return schema.fields.indices.filter { before[$0] != after[$0] }.map { index in
-      let name = schema.fields[index].name
-      let field = fields.first { $0.name == name }
-      return ChangedField(
-        name: name, old: before[index], new: after[index], origin: field?.origin ?? origin,
-        cause: field?.cause)
+  private static func sorted(_ places: [Int], by ranks: [Int]) -> [Int] {
+    let isSorted = places.indices.dropFirst().allSatisfy {
+      ranks[places[$0 - 1]] <= ranks[places[$0]]
     }
-  }
-
-  private func areExactly(
-    from before: [SQLValue], to after: [SQLValue], of schema: ModelSchema
-  ) -> Bool {
-    var count = 0
-    for index in before.indices where before[index] != after[index] {
-      guard count < fields.count, fields[count].name == schema.fields[index].name,
-        fields[count].old == before[index], fields[count].new == after[index]
-      else { return false }
-      count += 1
-    }
-    return count == fields.count
+    return isSorted ? places : places.sorted { ranks[$0] < ranks[$1] }
   }
 }

@@ -209,16 +209,7 @@ extension FetchedResult.Rule {
         before: before != nil ? .admitted : standing(change.map { $0.old != nil }),
         after: after != nil ? .admitted : standing(change.map { $0.new != nil }))
     }
-    var touches: [QueryDelta.Touch] = []
-    for (place, entry) in new.entries.enumerated() {
-      let oldPlace = old.places[entry.key]
-      if let oldPlace, old.images[oldPlace] == new.images[place] { continue }
-      touches.append(touch(oldPlace, place))
-    }
-    for (place, entry) in old.entries.enumerated() where new.places[entry.key] == nil {
-      touches.append(touch(place, nil))
-    }
-    return touches
+    return RowPairs(from: old, to: new).differing.map { touch($0.old, $0.new) }
   }
 
   /// Returns the standing of a record that is not in the result.
@@ -230,5 +221,61 @@ extension FetchedResult.Rule {
     // row of a view is derived from other rows, so it appeared or disappeared with them.
     if exists == nil, isWindow { return .admitted }
     return exists == nil && schema.kind == .view ? .absent : .excluded
+  }
+}
+
+/// The rows of two executions, matched by key.
+private struct RowPairs {
+  /// The positions of each row that differs, in the order of the newer execution. Then those that
+  /// only the older one has.
+  private(set) var differing: [(old: Int?, new: Int?)] = []
+
+  /// - Complexity: O(n). If the places of both ascend, only rows that differ are looked up by key.
+  init(from old: RowList, to new: RowList) {
+    if old.isAscending, new.isAscending {
+      merge(old, new)
+    } else {
+      match(old, Array(old.entries.indices), new, Array(new.entries.indices))
+    }
+  }
+
+  /// Matches rows by place first: a row that did not move has the same place in both.
+  private mutating func merge(_ old: RowList, _ new: RowList) {
+    var unmatched: (old: [Int], new: [Int]) = ([], [])
+    var next = 0
+    for place in new.entries.indices {
+      while next < old.entries.count, old.entries[next] < new.entries[place] {
+        unmatched.old.append(next)
+        next += 1
+      }
+      guard next < old.entries.count, old.entries[next] == new.entries[place],
+        old.images[next] == new.images[place]
+      else {
+        unmatched.new.append(place)
+        continue
+      }
+      next += 1
+    }
+    unmatched.old += next..<old.entries.count
+    match(old, unmatched.old, new, unmatched.new)
+  }
+
+  private mutating func match(
+    _ old: RowList, _ oldPlaces: [Int], _ new: RowList, _ newPlaces: [Int]
+  ) {
+    // A damaged index may return a row twice.
+    let positions = Dictionary(
+      oldPlaces.map { (old.entries[$0].key, $0) }, uniquingKeysWith: { $1 })
+    var kept: Set<[SQLValue]> = []
+    for place in newPlaces {
+      let key = new.entries[place].key
+      kept.insert(key)
+      let position = positions[key]
+      if let position, old.images[position] == new.images[place] { continue }
+      differing.append((position, place))
+    }
+    for place in oldPlaces where !kept.contains(old.entries[place].key) {
+      differing.append((place, nil))
+    }
   }
 }

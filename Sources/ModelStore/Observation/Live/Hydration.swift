@@ -41,9 +41,8 @@ final class Hydration: ChangeBroker.Observer {
     }
     guard let commits else { return nil }
     for commit in commits {
-      guard rows.advance(to: commit.version, commit.changes.compactMap(rule.touch)) else {
-        return nil
-      }
+      var touches = commit.changes.compactMap(rule.touch)
+      guard rows.advance(to: commit.version, &touches) else { return nil }
     }
     return commits.count
   }

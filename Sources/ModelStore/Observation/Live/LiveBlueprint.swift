@@ -58,7 +58,10 @@ struct LiveBlueprint {
     guard terms.allSatisfy(\.term.hasByteOrder) else {
       return .failure(Requery(reason: "it is ordered by a custom collation"))
     }
-    return .success(LiveResult.Rule(schema: schema, admits: admits, terms: terms))
+    return .success(
+      LiveResult.Rule(
+        schema: schema, admits: admits, filterFields: query.condition?.fieldIndices.sorted(),
+        terms: terms))
   }
 }
 

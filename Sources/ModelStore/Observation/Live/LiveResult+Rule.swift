@@ -1,21 +1,35 @@
 extension LiveResult {
+  /// What determines the places of a model's records.
+  struct Order: Hashable, Sendable {
+    /// The terms and the fields that they read.
+    let terms: [SortTerm]
+    let fields: [Int]
+    let keyFields: [Int]
+  }
+
   /// How a record of the model becomes a row of the result.
   struct Rule: Sendable {
     let schema: ModelSchema
     /// Whether a record belongs to the result; nil admits all.
     let admits: (@Sendable ([SQLValue]) -> Bool)?
+    /// The fields that `admits` reads; nil if unknown.
+    let filterFields: [Int]?
     let terms: [(field: Int, term: SortTerm)]
     /// How keys are decoded from places; nil if keys are stored beside them.
     let keys: PlacedKeys?
+    private let order: Order
 
     init(
-      schema: ModelSchema, admits: (@Sendable ([SQLValue]) -> Bool)?,
+      schema: ModelSchema, admits: (@Sendable ([SQLValue]) -> Bool)?, filterFields: [Int]? = nil,
       terms: [(field: Int, term: SortTerm)]
     ) {
       self.schema = schema
       self.admits = admits
+      self.filterFields = filterFields
       self.terms = terms
       keys = PlacedKeys(schema, orderedBy: terms.map(\.term))
+      order = Order(
+        terms: terms.map(\.term), fields: terms.map(\.field), keyFields: schema.keyIndices)
     }
 
     /// The fields that determine a record's place, in the order in which ``place(of:)`` reads them.
@@ -73,41 +87,68 @@ extension LiveResult {
         model: schema.name)
     }
 
-    func entry(_ image: [SQLValue]) -> LiveRows.Entry {
-      entry(image, key: schema.keyIndices.map { image[$0] })
-    }
+    func entry(_ image: [SQLValue]) -> LiveRows.Entry { order.entry(image) }
 
-    private func entry(_ image: [SQLValue], key: [SQLValue]) -> LiveRows.Entry {
-      var encoder = SortKeyEncoder()
-      for (field, term) in terms { encoder.encode(image[field], by: term) }
-      for value in key { encoder.encode(value, by: SortTerm()) }
-      return LiveRows.Entry(place: SortKey(encoder), key: key)
-    }
-
+    /// Returns what a change does to the result; nil for nothing.
     func touch(_ change: RecordChange) -> QueryDelta.Touch? {
-      let before = change.old.flatMap { admits?($0) ?? true ? $0 : nil }
-      let after = change.new.flatMap { admits?($0) ?? true ? $0 : nil }
-      guard before != nil || after != nil else { return nil }
-      // If the key is partly NULL, the change's key contains more than the key fields.
-      let key = change.key.count == schema.keyIndices.count ? change.key : nil
-      func side(_ image: [SQLValue]) -> QueryDelta.Side {
-        QueryDelta.Side(entry: key.map { entry(image, key: $0) } ?? entry(image), image: image)
-      }
-      let old = before.map(side)
-      var new: QueryDelta.Side?
-      if let old, let before, let after, terms.allSatisfy({ before[$0.field] == after[$0.field] }) {
-        new = QueryDelta.Side(entry: old.entry, image: after)
-      } else {
-        new = after.map(side)
-      }
-      func standing(_ image: [SQLValue]?, _ side: QueryDelta.Side?) -> QueryDelta.Touch.Standing {
-        if side != nil { return .admitted }
-        return image == nil ? .absent : .excluded
-      }
+      let (isBefore, isAfter) = admission(change)
+      guard isBefore || isAfter else { return nil }
+      let row = change.derived(
+        where: { $0.order == order }, making: { TouchedRow(change, in: order) })
       return QueryDelta.Touch(
-        key: change.key, old: old, new: new, origin: change.origin, fields: change.fields,
-        isRecreated: change.isRecreated, before: standing(change.old, old),
-        after: standing(change.new, new))
+        row, before: isBefore ? .admitted : change.old == nil ? .absent : .excluded,
+        after: isAfter ? .admitted : change.new == nil ? .absent : .excluded)
     }
+
+    /// Whether the record belonged to the result before, and whether it does after.
+    private func admission(_ change: RecordChange) -> (isBefore: Bool, isAfter: Bool) {
+      guard let admits else { return (change.old != nil, change.new != nil) }
+      guard let old = change.old else { return (false, change.new.map(admits) ?? false) }
+      guard let new = change.new else { return (admits(old), false) }
+      let isBefore = admits(old)
+      // The condition reads nothing that differs, so it gives the same answer.
+      if let filterFields, filterFields.allSatisfy({ old[$0] == new[$0] }) {
+        return (isBefore, isBefore)
+      }
+      return (isBefore, admits(new))
+    }
+  }
+}
+
+extension LiveResult.Order {
+  func entry(_ image: [SQLValue]) -> LiveRows.Entry {
+    entry(image, key: keyFields.map { image[$0] })
+  }
+
+  private func entry(_ image: [SQLValue], key: [SQLValue]) -> LiveRows.Entry {
+    var encoder = SortKeyEncoder()
+    for (field, term) in zip(fields, terms) { encoder.encode(image[field], by: term) }
+    for value in key { encoder.encode(value, by: SortTerm()) }
+    return LiveRows.Entry(place: SortKey(encoder), key: key)
+  }
+
+  /// Returns the two sides of a change, admitted by a result or not.
+  fileprivate func sides(
+    _ change: RecordChange
+  ) -> (old: QueryDelta.Side?, new: QueryDelta.Side?) {
+    // If the key is partly NULL, the change's key contains more than the key fields.
+    let key = change.key.count == keyFields.count ? change.key : nil
+    func side(_ image: [SQLValue]) -> QueryDelta.Side {
+      QueryDelta.Side(entry: key.map { entry(image, key: $0) } ?? entry(image), image: image)
+    }
+    let old = change.old.map(side)
+    guard let old, let before = change.old, let after = change.new,
+      fields.allSatisfy({ before[$0] == after[$0] })
+    else { return (old, change.new.map(side)) }
+    return (old, QueryDelta.Side(entry: old.entry, image: after))
+  }
+}
+
+extension TouchedRow {
+  fileprivate convenience init(_ change: RecordChange, in order: LiveResult.Order) {
+    let (old, new) = order.sides(change)
+    self.init(
+      key: change.key, old: old, new: new, origin: change.origin, fields: change.fields,
+      isRecreated: change.isRecreated, order: order)
   }
 }

@@ -39,13 +39,17 @@ final class LiveResult: ChangeBroker.Observer, LiveSource, LivePublisher {
 
   func note(_ commit: ChangeBroker.Commit) -> ChangeBroker.Outcome {
     if commit.isReset { return noteReset(version: commit.changes.version) }
-    let touches = commit.changes.changes.compactMap(rule.touch)
+    var touches: [QueryDelta.Touch] = []
+    touches.reserveCapacity(commit.changes.changes.count)
+    for change in commit.changes.changes {
+      if let touch = rule.touch(change) { touches.append(touch) }
+    }
     let moved: (delta: QueryDelta, subscribers: [LiveSubscriber<QueryDelta>])? = state.withLock {
       rows in
       // The commits before this one did not concern these rows.
       rows.version = commit.changes.version - 1
       let old = rows
-      guard rows.advance(to: commit.changes.version, touches) else { return nil }
+      guard rows.advance(to: commit.changes.version, &touches) else { return nil }
       return (
         QueryDelta(old: old, new: rows, touches: touches, isReset: false),
         touches.isEmpty ? [] : subscribers.all

@@ -82,7 +82,7 @@ struct LiveRows: Sendable {
     switch storage {
     case .tree(let tree): return tree.rank(of: entry)
     case .list(let list):
-      guard let place = list.places[entry.key] else {
+      guard let place = list.position(of: entry) else {
         preconditionFailure("A row that is not in a result has no rank in it.")
       }
       return place
@@ -109,19 +109,17 @@ struct LiveRows: Sendable {
 
   /// Applies the changes of one commit.
   ///
+  /// - Parameter touches: The ranks of rows that keep their place are set.
   /// - Returns: false when the commit did not change these rows; then they are left unchanged.
   /// - Precondition: The rows are kept in a tree.
-  mutating func advance(to version: UInt64, _ touches: [QueryDelta.Touch]) -> Bool {
+  mutating func advance(to version: UInt64, _ touches: inout [QueryDelta.Touch]) -> Bool {
     guard case .tree(var tree) = storage else {
       preconditionFailure("Only a tree can be updated incrementally.")
     }
+    guard tree.locate(&touches) else { return false }
     var leaving: [Entry] = []
     var arriving: [Entry] = []
-    for place in touches.indices {
-      if touches[place].isInPlace {
-        guard let entry = touches[place].old?.entry, tree.contains(entry) else { return false }
-        continue
-      }
+    for place in touches.indices where !touches[place].isInPlace {
       if let entry = touches[place].old?.entry { leaving.append(entry) }
       if let entry = touches[place].new?.entry { arriving.append(entry) }
     }
@@ -141,18 +139,52 @@ struct LiveRows: Sendable {
 final class RowList: Sendable {
   let entries: [LiveRows.Entry]
   let images: [[SQLValue]]
-  let places: [[SQLValue]: Int]
   /// The window of the longer result that these rows are; nil for the whole result.
   let window: QueryWindow?
+  /// Whether the places ascend, so that a row is found by its place.
+  let isAscending: Bool
+  /// The position of each key, if the places do not ascend; otherwise empty.
+  private let positions: [[SQLValue]: Int]
 
   /// - Precondition: One image for each entry.
   init(entries: [LiveRows.Entry], images: [[SQLValue]], window: QueryWindow?) {
     self.entries = entries
     self.images = images
     self.window = window
+    isAscending = entries.indices.dropFirst().allSatisfy { entries[$0 - 1] < entries[$0] }
+    positions = isAscending ? [:] : Self.positions(entries)
+  }
+
+  /// The position of each key.
+  ///
+  /// - Complexity: O(n) if the places ascend.
+  var positionsByKey: [[SQLValue]: Int] { isAscending ? Self.positions(entries) : positions }
+
+  private static func positions(_ entries: [LiveRows.Entry]) -> [[SQLValue]: Int] {
     // A damaged index may return a row twice.
-    places = Dictionary(
+    Dictionary(
       entries.enumerated().map { ($0.element.key, $0.offset) }, uniquingKeysWith: { $1 })
+  }
+
+  /// Returns the position of a row with this place and key.
+  ///
+  /// - Complexity: O(log n).
+  func position(of entry: LiveRows.Entry) -> Int? {
+    guard isAscending else { return positions[entry.key] }
+    let position = firstPosition(from: entry)
+    guard position < entries.count, entries[position] == entry,
+      entries[position].key == entry.key
+    else { return nil }
+    return position
+  }
+
+  private func firstPosition(from entry: LiveRows.Entry) -> Int {
+    var (low, high) = (0, entries.count)
+    while low < high {
+      let middle = (low + high) / 2
+      if entries[middle] < entry { low = middle + 1 } else { high = middle }
+    }
+    return low
   }
 }
 

@@ -47,10 +47,14 @@ struct PlaceTree: Sendable {
     }
   }
 
-  func contains(_ entry: LiveRows.Entry) -> Bool {
+  /// Sets the rank of each touched row that keeps its place.
+  ///
+  /// - Returns: false if one of these rows is missing.
+  /// - Complexity: O(k log n) for k rows; O(k + log n) if they are neighbours in ascending order.
+  func locate(_ touches: inout [QueryDelta.Touch]) -> Bool {
     switch storage {
-    case .places(let tree, _): tree.contains(entry.place)
-    case .entries(let tree): tree.contains(entry)
+    case .places(let tree, _): tree.locate(&touches) { $0.place }
+    case .entries(let tree): tree.locate(&touches) { $0 }
     }
   }
 
@@ -102,6 +106,18 @@ struct PlaceTree: Sendable {
 }
 
 extension RankedTree {
+  fileprivate func locate(
+    _ touches: inout [QueryDelta.Touch], by element: (LiveRows.Entry) -> Element
+  ) -> Bool {
+    var search = Search()
+    for place in touches.indices where touches[place].isInPlace {
+      guard let entry = touches[place].old?.entry, let rank = rank(of: element(entry), &search)
+      else { return false }
+      touches[place].rank = rank
+    }
+    return true
+  }
+
   fileprivate mutating func exchange(removing: [Element], inserting: [Element]) -> Bool {
     for element in removing {
       guard remove(element) != nil else { return false }

@@ -49,13 +49,6 @@ extension QueryChanges {
 
 extension QueryChanges.Update {
   fileprivate var inverse: Self {
-    Self(
-      oldIndex: newIndex, newIndex: oldIndex, key: key, old: new, new: old,
-      fields: fields.map { field in
-        ChangedField(
-          name: field.name, old: field.new, new: field.old, origin: field.origin,
-          cause: field.cause)
-      },
-      isRecreated: isRecreated)
+    Self(oldIndex: newIndex, newIndex: oldIndex, records: records.inverse)
   }
 }

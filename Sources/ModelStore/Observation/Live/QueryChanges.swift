@@ -67,16 +67,18 @@ public struct QueryChanges<Element: Fetchable>: Sendable {
     public let oldIndex: Int
     /// Its index in the new result.
     public let newIndex: Int
+    /// Shared with the events of other queries that contain the row.
+    let records: RecordPair<Element>
     /// The record's key.
-    public let key: Element.Key
+    public var key: Element.Key { records.key }
     /// The old record.
-    public let old: Element
+    public var old: Element { records.old }
     /// The new record.
-    public let new: Element
+    public var new: Element { records.new }
     /// The fields that differ, in field order.
-    public let fields: [ChangedField]
+    public var fields: [ChangedField] { records.fields }
     /// Whether the record was deleted and inserted again in between.
-    public let isRecreated: Bool
+    public var isRecreated: Bool { records.isRecreated }
   }
 
   /// A row of both results whose old record is unknown, after a reset. Its fields may differ or
@@ -160,54 +162,39 @@ extension QueryChanges {
   ///   `Element`.
   /// - Complexity: O(k log n) for k touched rows of n.
   init(_ delta: QueryDelta, schema: ModelSchema) throws {
-    func reading<Value>(_ decode: () throws -> Value) throws -> Value {
-      do { return try decode() } catch let error as ColumnError {
-        throw StoreError(error, reading: schema)
-      }
-    }
-    func element(_ image: [SQLValue]) throws -> Element {
-      try reading { try Element(row: RowView(image: image), schema: schema) }
-    }
     let ranks = DeltaRanks(delta)
     let touches = delta.touches
-    func key(_ place: Int, of record: Element?) throws -> Element.Key {
-      try reading { try Element._key(of: record, values: touches[place].key) }
+    func single(_ place: Int, _ side: SingleRecord<Element>.Side) throws -> SingleRecord<Element> {
+      try touches[place].row.record(side, of: schema)
     }
     deletions = try ranks.deletions.map { place in
-      let record = try touches[place].old?.image.map(element)
+      let reading = try single(place, .old)
       return Deletion(
-        index: ranks.old(at: place), key: try key(place, of: record), record: record,
+        index: ranks.old(at: place), key: reading.key, record: reading.record,
         reason: Reason(touches[place].after), origin: touches[place].origin)
     }
     insertions = try ranks.insertions.map { place in
-      let record = try element(touches[place].new?.image ?? [])
+      let (key, record) = try single(place, .new).known
       return Insertion(
-        index: ranks.new(at: place), key: try key(place, of: record), record: record,
+        index: ranks.new(at: place), key: key, record: record,
         reason: delta.isInitial ? .record : Reason(touches[place].before),
         origin: touches[place].origin)
     }
     updates = try ranks.updates.map { place in
-      let before = touches[place].old?.image ?? []
-      let after = touches[place].new?.image ?? []
-      let record = try element(after)
-      return Update(
+      Update(
         oldIndex: ranks.old(at: place), newIndex: ranks.new(at: place),
-        key: try key(place, of: record), old: try element(before), new: record,
-        fields: touches[place].changedFields(from: before, to: after, of: schema),
-        isRecreated: touches[place].isRecreated)
+        records: try touches[place].row.records(of: schema))
     }
     moves = try ranks.moves.compactMap { place in
-      guard let image = touches[place].new?.image else { return nil }
-      let record = try element(image)
+      guard touches[place].new?.image != nil else { return nil }
+      let (key, record) = try single(place, .new).known
       return Move(
-        oldIndex: ranks.old(at: place), newIndex: ranks.new(at: place),
-        key: try key(place, of: record), record: record)
+        oldIndex: ranks.old(at: place), newIndex: ranks.new(at: place), key: key, record: record)
     }
     refreshes = try ranks.refreshes.map { place in
-      let record = try element(touches[place].new?.image ?? [])
+      let (key, record) = try single(place, .new).known
       return Refresh(
-        oldIndex: ranks.old(at: place), newIndex: ranks.new(at: place),
-        key: try key(place, of: record), record: record)
+        oldIndex: ranks.old(at: place), newIndex: ranks.new(at: place), key: key, record: record)
     }
     oldVersion = delta.old.version
     newVersion = delta.new.version

@@ -1,20 +1,16 @@
 /// The difference between two versions of a live result: both versions, and the touched rows.
 /// Indices are computed only on demand, so coalescing is cheap.
 struct QueryDelta: ObservedEvent {
+  /// A row that changed between the two versions.
   struct Touch: Sendable {
-    let key: [SQLValue]
-    /// The row in the older result, or nil when it was not in it.
-    var old: Side?
-    /// The row in the newer result, or nil when it is not in it.
-    var new: Side?
-    var origin: Origin
-    /// The changed fields with their origins, as the commits report them. For coalesced commits the
-    /// list is neither complete nor exact.
-    var fields: [ChangedField]
-    var isRecreated: Bool
+    /// May be shared with results that do not contain the row before, or after.
+    private(set) var row: TouchedRow
+    private var isInOld: Bool
+    private var isInNew: Bool
     /// The record's standing before and after, whether it is in the result or not.
     var before: Standing
     var after: Standing
+    private var knownRank: Int32 = -1
 
     /// The standing of a record in a result.
     enum Standing: Sendable {
@@ -24,6 +20,79 @@ struct QueryDelta: ObservedEvent {
       case excluded
       /// The condition admits it; the window determines whether it is shown.
       case admitted
+    }
+
+    init(_ row: TouchedRow, before: Standing, after: Standing) {
+      self.row = row
+      isInOld = before == .admitted
+      isInNew = after == .admitted
+      self.before = before
+      self.after = after
+    }
+
+    init(
+      key: [SQLValue], old: Side?, new: Side?, origin: Origin = .user,
+      fields: [ChangedField] = [], isRecreated: Bool = false, before: Standing, after: Standing
+    ) {
+      row = TouchedRow(
+        key: key, old: old, new: new, origin: origin, fields: fields, isRecreated: isRecreated)
+      isInOld = old != nil
+      isInNew = new != nil
+      self.before = before
+      self.after = after
+    }
+
+    var key: [SQLValue] { row.key }
+    var origin: Origin { row.origin }
+    /// The changed fields with their origins, as the commits report them. For coalesced commits the
+    /// list is neither complete nor exact.
+    var fields: [ChangedField] { row.fields }
+    var isRecreated: Bool { row.isRecreated }
+
+    /// The row in the older result, or nil when it was not in it.
+    var old: Side? {
+      get { isInOld ? row.old : nil }
+      set {
+        if newValue == nil {
+          isInOld = false
+          rank = nil
+        } else {
+          self = replacing(old: newValue, new: new)
+        }
+      }
+    }
+
+    /// The row in the newer result, or nil when it is not in it.
+    var new: Side? {
+      get { isInNew ? row.new : nil }
+      set {
+        if newValue == nil {
+          isInNew = false
+        } else {
+          self = replacing(old: old, new: newValue)
+        }
+      }
+    }
+
+    /// Whether the row is in both results, at the same place in their order.
+    var isInPlace: Bool { isInOld && isInNew && row.isInPlace }
+
+    /// Whether the row's values are known in both results, and differ.
+    var isUpdate: Bool { isInOld && isInNew && row.isUpdate }
+
+    /// Whether only the new record of the row is known.
+    var isRefresh: Bool { old?.image == nil && new?.image != nil }
+
+    /// The rank among all rows of the older result, if it was found out when that result advanced.
+    var rank: Int? {
+      get { knownRank < 0 ? nil : Int(knownRank) }
+      set { knownRank = newValue.flatMap { Int32(exactly: $0) } ?? -1 }
+    }
+
+    private func replacing(old: Side?, new: Side?) -> Touch {
+      Touch(
+        key: key, old: old, new: new, origin: origin, fields: fields, isRecreated: isRecreated,
+        before: before, after: after)
     }
   }
 
@@ -85,7 +154,7 @@ extension QueryDelta {
       frame.wave = frame.wave.folded(with: later.wave)
       for touch in later.touches {
         touches.fold(touch.key) { [hasOnlyNewRecords] earlier in
-          let both = earlier.map { $0.followed(by: touch) } ?? touch
+          let both = earlier.map { $0.followed(by: touch) } ?? touch.withoutRank
           return hasOnlyNewRecords ? both?.withoutOldRecord : both
         }
       }
@@ -116,22 +185,26 @@ extension QueryDelta.Touch {
     {
       return nil
     }
-    var both = later
-    both.old = old
-    both.before = before
-    both.isRecreated = isRecreated || later.isRecreated || (after == .absent && old != nil)
-    if later.new != nil { both.origin = origin }
     // Only the origins come from here; the images show which fields differ.
     let set = Set(later.fields.map(\.name))
-    both.fields += fields.filter { !set.contains($0.name) }
-    return both
+    return QueryDelta.Touch(
+      key: later.key, old: old, new: later.new, origin: later.new != nil ? origin : later.origin,
+      fields: later.fields + fields.filter { !set.contains($0.name) },
+      isRecreated: isRecreated || later.isRecreated || (after == .absent && old != nil),
+      before: before, after: later.after)
   }
 
   /// The part that a reset reports: the old place and the new record.
   fileprivate var withoutOldRecord: Self {
+    QueryDelta.Touch(
+      key: key, old: old.map { QueryDelta.Side(entry: $0.entry, image: nil) }, new: new,
+      origin: origin, fields: [], isRecreated: isRecreated, before: before, after: after)
+  }
+
+  /// The same touch in a delta with another older result.
+  fileprivate var withoutRank: Self {
     var touch = self
-    touch.old = old.map { QueryDelta.Side(entry: $0.entry, image: nil) }
-    touch.fields = []
+    touch.rank = nil
     return touch
   }
 }

@@ -44,9 +44,9 @@ struct SeekingWindow: Sendable {
       return nil
     }
     let slide = news.count { $0.entry < first } - olds.count { $0 < first }
-    var known = zip(old.entries, old.images).map { (entry: $0, image: $1) }
-    let gone = Set(olds.map(\.key))
-    known.removeAll { gone.contains($0.entry.key) }
+    let gone = Set(olds.compactMap(old.position))
+    var known = old.entries.indices.filter { !gone.contains($0) }
+      .map { (entry: old.entries[$0], image: old.images[$0]) }
     for side in news where side.entry >= first && isKnown(side.entry) {
       known.append((side.entry, side.image ?? []))
     }
