@@ -16,6 +16,8 @@ final class ChangeBroker: Sendable {
     /// The model of its first interest.
     var model: String { get }
     func note(_ commit: Commit) -> Outcome
+    /// Whether `note` may read the file to follow a commit that is not a reset.
+    var readsFile: Bool { get }
     /// Hands the noted events to the subscriber, except events that contain only commits after
     /// `version`. Called on the delivery queue.
     func deliver(upTo version: UInt64)
@@ -85,6 +87,9 @@ final class ChangeBroker: Sendable {
     var wave = Wave()
     /// Subscribers that do not receive this commit.
     var suppressed: [any Outlet] = []
+    /// Whether the file already contains later writes, which are published next. Observers that
+    /// need a reset receive it with the last of them, whose state they can read.
+    var isFollowed = false
 
     /// Changes that are unknown or too many to list.
     static var reset: Announcement { Announcement(isReset: true) }
@@ -247,6 +252,9 @@ final class ChangeBroker: Sendable {
   ) -> [Delivery] {
     let lastSafe = announcement.isReset ? 0 : announcement.knownObserver
     var parts: [UInt64: [RecordChange]] = [:]
+    guard !announcement.isFollowed else {
+      return routeFollowed(published, announcement, in: state)
+    }
     var failed = state.failed
     state.failed = []
     for model in announcement.resetModels {
@@ -268,7 +276,29 @@ final class ChangeBroker: Sendable {
         if !isReset(number) { parts[number, default: []].append(change) }
       }
     }
-    return parts.sorted { $0.key < $1.key }.compactMap { number, changes in
+    return deliveries(of: parts, published, announcement, in: state, isReset)
+  }
+
+  /// Routes a commit to the observers that do not need a reset. The others wait for the last commit
+  /// that the file contains.
+  private static func routeFollowed(
+    _ published: ChangeSet, _ announcement: Announcement, in state: State
+  ) -> [Delivery] {
+    var parts: [UInt64: [RecordChange]] = [:]
+    for change in published.changes {
+      state.routes.forEachObserver(of: change) { number in
+        guard number <= announcement.knownObserver, !state.failed.contains(number) else { return }
+        parts[number, default: []].append(change)
+      }
+    }
+    return deliveries(of: parts, published, announcement, in: state) { _ in false }
+  }
+
+  private static func deliveries(
+    of parts: [UInt64: [RecordChange]], _ published: ChangeSet, _ announcement: Announcement,
+    in state: State, _ isReset: (UInt64) -> Bool
+  ) -> [Delivery] {
+    parts.sorted { $0.key < $1.key }.compactMap { number, changes in
       state.observers[number].map { observer in
         (
           number, observer,
@@ -277,6 +307,22 @@ final class ChangeBroker: Sendable {
             edits: announcement.edits, isReset: isReset(number), wave: announcement.wave)
         )
       }
+    }
+  }
+
+  /// Returns whether an observer that `changes` concern may read the file to follow them.
+  ///
+  /// - Complexity: O(changes + observers concerned).
+  func hasReader(of changes: [RecordChange]) -> Bool {
+    state.withLock { state in
+      guard !state.observers.isEmpty else { return false }
+      var isFound = false
+      for change in changes where !isFound {
+        state.routes.forEachObserver(of: change) { number in
+          isFound = isFound || state.observers[number]?.readsFile ?? false
+        }
+      }
+      return isFound
     }
   }
 
@@ -378,4 +424,8 @@ extension ChangeBroker.Interest.Records {
     let identity = KeyIdentity(schema)
     return .one(identity(given: key), identity)
   }
+}
+
+extension ChangeBroker.Observer {
+  var readsFile: Bool { false }
 }
