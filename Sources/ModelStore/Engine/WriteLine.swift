@@ -10,6 +10,7 @@ final class WriteLine: Sendable {
     /// Whether each write has a transaction of its own, until one of them succeeds.
     var isCautious = false
     var durationMax = WriteLine.durationMax
+    var transactionCount = 0
   }
 
   /// The most writes that share a COMMIT.
@@ -68,6 +69,7 @@ final class WriteLine: Sendable {
       (state.waiting.popFirst(), state.isCautious || state.waiting.isEmpty)
     }
     guard let first else { return }
+    state.withLock { $0.transactionCount += 1 }
     let ended = isAlone ? [runAlone(first)] : runShared(first)
     // The bodies and the engine were released by now, while each caller still holds its own.
     for (write, outcome) in ended { write.resume(with: outcome) }
@@ -116,6 +118,9 @@ final class WriteLine: Sendable {
 
   /// The number of waiting writes, for tests.
   var waitingCount: Int { state.withLock { $0.waiting.count } }
+
+  /// The number of transactions so far, shared or not, for tests.
+  var transactionCount: Int { state.withLock { $0.transactionCount } }
 
   /// Sets how long a transaction accepts further writes, for tests whose bodies take long.
   func setDurationMax(_ duration: Duration) { state.withLock { $0.durationMax = duration } }
