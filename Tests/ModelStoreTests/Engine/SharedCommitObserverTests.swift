@@ -25,7 +25,7 @@ import Testing
   private func run(_ bodies: [Body]) async -> Int {
     let before = store.engine.line.transactionCount
     _ = await HeldWriter.run(on: store, bodies)
-    store.waitForDelivery()
+    await store.waitForDelivery()
     return store.engine.line.transactionCount - before
   }
 
@@ -100,7 +100,7 @@ import Testing
       try tx.insert(Album(id: Int64(next), title: "t"))
     }
     let albums = Recorder<UInt64>()
-    let second = try store.observe(Album.self) { albums.add($0.version) }
+    let second = try await store.observe(Album.self) { albums.add($0.version) }
     let version = store.engine.broker.version
     let count = await run(
       [album, album, Self.insert(1, "m"), album, album, Self.insert(2, "c"), album])
@@ -113,7 +113,7 @@ import Testing
 
   @Test func synchronousObserversAreWaitedForByTheirWriters() async throws {
     let told = Recorder<String>()
-    let token = try store.observe(.field(\Artist.name, of: 1), options: .synchronous) {
+    let token = try await store.observe(.field(\Artist.name, of: 1), options: .synchronous) {
       told.add($0.new ?? "")
     }
     let held = await HeldWriter(store)
@@ -134,7 +134,7 @@ import Testing
     let told = Recorder<String>()
     let tokens = Mutex<[ObservationToken]>([])
     let store = store
-    let first = try store.observe(Artist.self) { _ in }
+    let first = try await store.observe(Artist.self) { _ in }
     let before = store.engine.broker.version
     let observe: Body = { tx in
       let token = try store.observe(Artist.self) { changes in
@@ -145,7 +145,7 @@ import Testing
     }
     let count = await run([Self.insert(1, "a"), observe, Self.insert(3, "c"), { _ in }])
     try await store.write(Self.insert(5, "e"))
-    store.waitForDelivery()
+    await store.waitForDelivery()
     tokens.withLock { $0 }.forEach { $0.cancel() }
     first.cancel()
     #expect(count == 1)
@@ -174,7 +174,7 @@ import Testing
       let store = try await Store(at: path)
       let item = try #require(try await store.adopt().first)
       let told = Recorder<String>()
-      let token = try store.observe(item) { changes in
+      let token = try await store.observe(item) { changes in
         told.add(changes.changes.map(\.line).joined(separator: "; "))
       }
       let bodies = texts.map { text -> Body in { tx in try tx.execute(SQLText(sql: text)) } }
@@ -189,7 +189,7 @@ import Testing
       } else {
         for body in bodies { try await store.writeAlone(body) }
       }
-      store.waitForDelivery()
+      await store.waitForDelivery()
       token.cancel()
       return told.events
     }

@@ -107,7 +107,7 @@ import Testing
       (1...5).map { id in
         { tx in
           seen.add(try tx.count(Artist.all))
-          try tx.insert(Artist(id: id, name: "a"))
+          try tx.insert(Artist(id: Int64(id), name: "a"))
         }
       })
     #expect(seen.events == [0, 1, 2, 3, 4])
@@ -127,11 +127,11 @@ import Testing
   // Refusals
 
   @Test func aRefusedWriteIsUndoneAlone() async throws {
-    let refusing = try Store(
+    let refusing = try await Store(
       at: directory.file("b.store"), models: Artist.self, Album.self,
       validators: [Self.fewArtists])
     let events = Recorder<String>()
-    let token = try refusing.observe(Artist.self) { changes in
+    let token = try await refusing.observe(Artist.self) { changes in
       events.add("\(changes.version) " + changes.changes.map(\.change.line).joined())
     }
     let first = refusing.engine.broker.version
@@ -155,14 +155,14 @@ import Testing
       },
     ]
     let errors = await HeldWriter.run(on: refusing, bodies)
-    refusing.waitForDelivery()
+    await refusing.waitForDelivery()
     token.cancel()
     #expect(
       Self.words(errors) == [
         "kept", "Odd()", "rejected Artist.key", "rejected Artist.name.length", "kept",
         "rejected Artist.few", "kept", "rejected Artist.few", "kept",
       ])
-    #expect(try refusing.fetch(Artist.all).map(\.name) == ["d", "f", "f", "g"])
+    #expect(try await refusing.fetch(Artist.all).map(\.name) == ["d", "f", "f", "g"])
     #expect(
       events.events == [
         "\(first + 1) insert Artist 1 (1, 'a') user",
@@ -219,8 +219,8 @@ import Testing
     let errors = await HeldWriter.run(on: store, bodies)
     #expect(errors.map { ($0 as? StoreError)?.code } == [nil, .rejected, nil, nil, .rejected, nil])
     #expect((errors[1] as? StoreError)?.violations.map(\.key) == [[.integer(2)]])
-    #expect(try store.fetch(Album.all).map(\.id) == [1, 5])
-    #expect(try store.checkIntegrity() == [])
+    #expect(try await store.fetch(Album.all).map(\.id) == [1, 5])
+    #expect(try await store.checkIntegrity() == [])
   }
 
   @Test func savepointsOfABodyKeepWorking() async throws {
@@ -263,14 +263,14 @@ import Testing
       }, { _ in }, signed(2, "bob"),
     ]
     _ = await HeldWriter.run(on: store, bodies)
-    let transactions = try store.changeJournal.transactions()
+    let transactions = try await store.changeJournal.transactions()
     #expect(transactions.map(\.author) == ["ann", "bob"])
     #expect(transactions.map(\.id) == ids.events)
     #expect(transactions.map { $0.changes.map(\.key) } == [[[.integer(1)]], [[.integer(2)]]])
     #expect(transactions[0].positions.upperBound < transactions[1].positions.lowerBound)
-    #expect(try store.changeJournal.position() == transactions[1].positions.upperBound)
+    #expect(try await store.changeJournal.position() == transactions[1].positions.upperBound)
     // Taking one back leaves the other.
-    try store.undo()
+    try await store.undo()
     #expect(try self.ids() == [1])
   }
 }

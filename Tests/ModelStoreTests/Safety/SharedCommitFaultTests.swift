@@ -33,9 +33,9 @@ import Testing
   @Test func aFailedSyncLeavesTheOutcomeOfEachUnknown() async throws {
     let faulty = try FaultyStore()
     let store = try faulty.open()
-    try store.changeJournal.enable()
+    try await store.changeJournal.enable()
     let seen = Recorder<Int>()
-    let token = try store.observe(Artist.self) { seen.add($0.changes.count) }
+    let token = try await store.observe(Artist.self) { seen.add($0.changes.count) }
     let fault = fault_vfs_arm(.sync, faulty.path + "-wal", 1, ExtendedCode.ioSync, .full, .once)
     let errors = await HeldWriter.run(on: store, Self.insert(1...3)).map { $0 as? StoreError }
     #expect(fault_vfs_fired(fault) == 1)
@@ -44,20 +44,20 @@ import Testing
     let transactions = errors.compactMap { $0?.transaction }
     #expect(Set(transactions).count == 3)
     #expect(failure { try store.write { _ in } }?.code == .outcomeUnknown)
-    store.waitForDelivery()
+    await store.waitForDelivery()
     #expect(seen.events == [])
     token.cancel()
     // A crash brings all of them back.
     let killed = try faulty.afterKill()
     #expect(try Self.ids(killed) == [1, 2, 3])
-    for id in transactions { #expect(try killed.changeJournal.outcome(of: id) == .committed) }
+    for id in transactions { #expect(try await killed.changeJournal.outcome(of: id) == .committed) }
   }
 
   @Test func aFullDiskAtCommitUndoesAllAndTheNextSucceed() async throws {
     let faulty = try FaultyStore()
     let store = try faulty.open()
     let seen = Recorder<Int>()
-    let token = try store.observe(Artist.self) { seen.add($0.changes.count) }
+    let token = try await store.observe(Artist.self) { seen.add($0.changes.count) }
     let fault = fault_vfs_arm(.write, faulty.path + "-wal", 1, SQLITE_FULL, .none, .once)
     let errors = await HeldWriter.run(on: store, Self.insert(1...3)).map { $0 as? StoreError }
     #expect(fault_vfs_fired(fault) == 1)
@@ -66,7 +66,7 @@ import Testing
     #expect(try Self.ids(faulty.afterKill()) == [])
     let again = await HeldWriter.run(on: store, Self.insert(1...3))
     #expect(again.allSatisfy { $0 == nil })
-    store.waitForDelivery()
+    await store.waitForDelivery()
     #expect(seen.events == [1, 1, 1])
     token.cancel()
     #expect(try Self.ids(store) == [1, 2, 3])
