@@ -7,7 +7,7 @@
 ///
 /// - The file is then newer than what observers of the first writes are notified of. So the first
 ///   write whose changes concern an observer that reads the file is the last of its transaction.
-///   Whoever reads, reads the state that is being published.
+///   The observer then reads the state that is being published.
 /// - If SQLite rolls the whole transaction back, or COMMIT fails, no write is kept. No body runs
 ///   twice.
 /// - Cancelling a task never interrupts a statement that could roll back the writes before it.
@@ -54,9 +54,8 @@ struct SharedCommit {
     let orders = writer.lists.savepoint
     var next: WaitingWrite? = first
     while let waiting = next {
-      add(waiting, capturing: capture, &writer)
-      let isLast = !writer.connection.isInTransaction || members.last.map(endsTransaction) ?? false
-      next = isLast ? nil : line.next(after: members.count + ended.count, since: start)
+      let mayFollow = add(waiting, capturing: capture, &writer)
+      next = mayFollow ? line.next(after: members.count + ended.count, since: start) : nil
     }
     do {
       try commit(&writer)
@@ -86,13 +85,15 @@ struct SharedCommit {
   }
 
   /// Steps 4 to 9 of one write, up to COMMIT.
+  ///
+  /// - Returns: Whether another write may follow in the same transaction.
   private mutating func add(
     _ waiting: WaitingWrite, capturing capture: OpenWrite.Capture, _ writer: inout Writer
-  ) {
+  ) -> Bool {
     guard let work = waiting.takeWork() else { preconditionFailure("A write runs once.") }
     let connection = writer.connection
     do {
-      // The first write has nobody's work before it that an interruption could undo.
+      // Before the first write there is nothing that an interruption could undo.
       let isGentle = !members.isEmpty
       let member = try engine.connections.writer.interruptible(waiting.number, gently: isGentle) {
         try waiting.checkNotCancelled()
@@ -104,8 +105,10 @@ struct SharedCommit {
         }
       }
       members.append(member)
+      return !endsTransaction(member)
     } catch {
       end(waiting, with: writer.failure(error))
+      return connection.isInTransaction
     }
   }
 
@@ -131,8 +134,8 @@ struct SharedCommit {
     }
   }
 
-  /// Whether no write may follow in the same transaction: an observer reads the file to follow this
-  /// one, or the schema that later writes would use has changed.
+  /// Whether no write may follow: an observer reads the file to follow this one, or the schema that
+  /// later writes would use has changed.
   private func endsTransaction(_ member: Member) -> Bool {
     member.write.schemaChanged || engine.broker.hasReader(of: member.changes)
   }

@@ -153,7 +153,7 @@ import Testing
       }
     }
     let events = Recorder<String>()
-    let token = try await store.observe(Artist.self) { changes in
+    let token = try store.observe(Artist.self) { changes in
       events.add(changes.changes.map(\.change.line).joined())
     }
     let errors = await HeldWriter.run(
@@ -198,14 +198,16 @@ import Testing
     #expect(
       errors.map { ($0 as? StoreError)?.code } == [.busy, .rejected, .rejected, nil, nil, nil])
     // The third and fourth run alone, the last two together.
+    let words = ["BEGIN IMMEDIATE": "begin", "SAVEPOINT share": "body", "COMMIT": "commit"]
     #expect(
-      log.taken().count { ["BEGIN IMMEDIATE", "SAVEPOINT share", "COMMIT"].contains($0) } == 9)
+      log.taken().compactMap { words[$0] } == [
+        "begin", "body", "body", "begin", "begin", "commit", "begin", "body", "body", "commit",
+      ])
     try log.stop()
     #expect(try ids() == [4, 5, 6])
   }
 
   @Test func aWriteThatChangesTheSchemaIsTheLastOfItsTransaction() async throws {
-    let log = try StatementLog(store)
     let errors = await HeldWriter.run(
       on: store,
       [
@@ -213,8 +215,7 @@ import Testing
         Self.insert(4),
       ])
     #expect(errors.allSatisfy { $0 == nil })
-    #expect(log.takenCount(of: "COMMIT") == 2)
-    try log.stop()
+    #expect(store.engine.line.transactionCount == 2)
     #expect(try ids() == [1, 3, 4])
   }
 

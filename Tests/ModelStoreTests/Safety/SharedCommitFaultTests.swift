@@ -35,7 +35,7 @@ import Testing
     let store = try faulty.open()
     try await store.changeJournal.enable()
     let seen = Recorder<Int>()
-    let token = try await store.observe(Artist.self) { seen.add($0.changes.count) }
+    let token = try store.observe(Artist.self) { seen.add($0.changes.count) }
     let fault = fault_vfs_arm(.sync, faulty.path + "-wal", 1, ExtendedCode.ioSync, .full, .once)
     let errors = await HeldWriter.run(on: store, Self.insert(1...3)).map { $0 as? StoreError }
     #expect(fault_vfs_fired(fault) == 1)
@@ -57,7 +57,7 @@ import Testing
     let faulty = try FaultyStore()
     let store = try faulty.open()
     let seen = Recorder<Int>()
-    let token = try await store.observe(Artist.self) { seen.add($0.changes.count) }
+    let token = try store.observe(Artist.self) { seen.add($0.changes.count) }
     let fault = fault_vfs_arm(.write, faulty.path + "-wal", 1, SQLITE_FULL, .none, .once)
     let errors = await HeldWriter.run(on: store, Self.insert(1...3)).map { $0 as? StoreError }
     #expect(fault_vfs_fired(fault) == 1)
