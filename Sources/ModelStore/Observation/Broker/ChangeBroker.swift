@@ -330,9 +330,9 @@ final class ChangeBroker: Sendable {
   /// `ready`.
   func enqueue(for outcome: Outcome = .ready, _ body: @escaping @Sendable () -> Void) {
     guard outcome.contains(.ready) else { return }
-    turnCount.add(1, ordering: .sequentiallyConsistent)
     queue.async { Self.$isDelivering.withValue(true, operation: body) }
-    // Incremented after the turn is queued, so that a thread that reads the count finds the turn.
+    // Incremented after the turn is queued, so that a thread that reads a count finds the turn.
+    turnCount.add(1, ordering: .sequentiallyConsistent)
     if outcome.contains(.awaited) { state.withLock { $0.awaitedCount += 1 } }
   }
 
