@@ -30,7 +30,8 @@ final class HeldWriter: Sendable {
   ) async -> Task<Result, any Error> {
     let line = store.engine.line
     let count = line.waitingCount
-    let task = Task { [store] in try await store.write(body) }
+    let task = Task.immediate { [store] in try await store.write(body) }
+    // It waits by now, unless the runtime began it on another thread.
     while line.waitingCount == count { await Task.yield() }
     return task
   }
