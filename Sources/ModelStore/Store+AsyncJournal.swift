@@ -1,9 +1,9 @@
-// Asynchronous forms of what reads the change journal and takes transactions back.
+// Asynchronous forms of calls that read the change journal and revert transactions.
 //
 // Parameters, results and errors are those of the synchronous forms. If you cancel the task, they
 // throw `CancellationError`, and nothing was changed.
 extension Store {
-  /// Takes back what one transaction did, as one new transaction.
+  /// Reverts the changes of one transaction, as one new transaction.
   @discardableResult
   public func revert(
     _ id: TransactionID, by author: String? = nil, mode: WriteMode = .commit
@@ -11,7 +11,7 @@ extension Store {
     try await open.calls.run { [self] in try revert(id, by: author, mode: mode) }
   }
 
-  /// Takes back everything that was done after `start` up to `end`, as one new transaction.
+  /// Reverts everything that was done after `start` up to `end`, as one new transaction.
   @discardableResult
   public func revert(
     after start: JournalPosition, through end: JournalPosition? = nil, by author: String? = nil
@@ -19,13 +19,13 @@ extension Store {
     try await open.calls.run { [self] in try revert(after: start, through: end, by: author) }
   }
 
-  /// Takes back this program's newest transaction that is not taken back yet.
+  /// Reverts this program's newest transaction that is not reverted yet.
   @discardableResult
   public func undo(by author: String? = nil, mode: WriteMode = .commit) async throws -> Reversal? {
     try await open.calls.run { [self] in try undo(by: author, mode: mode) }
   }
 
-  /// Takes back this program's newest ``undo(by:mode:)``.
+  /// Reverts this program's newest ``undo(by:mode:)``.
   @discardableResult
   public func redo(by author: String? = nil, mode: WriteMode = .commit) async throws -> Reversal? {
     try await open.calls.run { [self] in try redo(by: author, mode: mode) }
@@ -35,46 +35,46 @@ extension Store {
   public func fetch<Element>(
     _ query: StoreQuery<Element>, at position: JournalPosition
   ) async throws -> [Element] {
-    try await open.calls.run { [self] in try fetch(query, at: position) }
+    try await open.readCalls.run { [self] in try fetch(query, at: position) }
   }
 
-  /// Returns the record with that key as of `position`, or nil if there was none.
+  /// Returns the record with that key as of `position`, or nil if it did not exist.
   public func find<M: Model>(
     _ model: M.Type, _ key: M.Key, at position: JournalPosition
   ) async throws -> M? {
-    try await open.calls.run { [self] in try find(model, key, at: position) }
+    try await open.readCalls.run { [self] in try find(model, key, at: position) }
   }
 
-  /// Returns the record of `schema` with that key as of `position`, or nil if there was none.
+  /// Returns the record of `schema` with that key as of `position`, or nil if it did not exist.
   public func find(
     _ schema: ModelSchema, key: [SQLValue], at position: JournalPosition
   ) async throws -> DynamicRecord? {
-    try await open.calls.run { [self] in try find(schema, key: key, at: position) }
+    try await open.readCalls.run { [self] in try find(schema, key: key, at: position) }
   }
 
-  /// Returns what happened to the result of `query` between two positions.
+  /// Returns how the result of `query` changed between two positions.
   public func difference<Element>(
     of query: StoreQuery<Element>, from start: JournalPosition, to end: JournalPosition? = nil
   ) async throws -> QueryChanges<Element> {
-    try await open.calls.run { [self] in try difference(of: query, from: start, to: end) }
+    try await open.readCalls.run { [self] in try difference(of: query, from: start, to: end) }
   }
 }
 
 // Consumers.
 extension Store {
-  /// Returns the consumer called `name`, and creates it if there is none.
+  /// Returns the consumer called `name`, and creates it if it does not exist.
   public func consumer(
     _ name: String, startingAt start: Consumer.Start = .end
   ) async throws -> Consumer {
     try await open.calls.run { [self] in try consumer(name, startingAt: start) }
   }
 
-  /// Returns how far each consumer of the file has come, by name.
+  /// Returns the position of each consumer of the file, by name.
   public func consumers() async throws -> [ConsumerStatus] {
-    try await open.calls.run { [self] in try consumers() }
+    try await open.readCalls.run { [self] in try consumers() }
   }
 
-  /// Moves a consumer to another place, forwards or backwards.
+  /// Moves a consumer to another position, forwards or backwards.
   public func resetConsumer(_ name: String, to start: Consumer.Start) async throws {
     try await open.calls.run { [self] in try resetConsumer(name, to: start) }
   }
@@ -86,9 +86,9 @@ extension Store {
 }
 
 extension Consumer {
-  /// Returns how far the consumer has come.
+  /// Returns the position of the consumer and its distance to the end of the journal.
   public func status() async throws -> ConsumerStatus {
-    try await lease.held.calls.run { [self] in try status() }
+    try await lease.held.readCalls.run { [self] in try status() }
   }
 
   /// Returns the next batch, or nil if there is nothing new. To wait for the next one, loop over
@@ -99,20 +99,20 @@ extension Consumer {
 }
 
 extension ConsumerBatch {
-  /// Acknowledges the batch and everything before it, in a transaction of its own.
+  /// Acknowledges the batch and everything before it, in its own transaction.
   public func acknowledge() async throws {
     try await acknowledge(through: end)
   }
 
-  /// Acknowledges the transactions of the batch up to `position`, and everything before them, in a
-  /// transaction of its own.
+  /// Acknowledges the transactions of the batch up to `position`, and everything before them, in
+  /// its own transaction.
   public func acknowledge(through position: JournalPosition) async throws {
     try await consumer.lease.held.calls.run { [self] in try acknowledge(through: position) }
   }
 }
 
 extension ChangeJournal {
-  /// Records the changes of models from now on, by every writer.
+  /// Records the changes that any writer makes to models from now on.
   public func enable(
     _ detail: JournalDetail = .full, for models: [String]? = nil, mode: WriteMode = .commit
   ) async throws {
@@ -126,17 +126,17 @@ extension ChangeJournal {
 
   /// Returns the position of the newest entry; ``JournalPosition/start`` if there is none.
   public func position() async throws -> JournalPosition {
-    try await engine.calls.run { [self] in try position() }
+    try await engine.readCalls.run { [self] in try position() }
   }
 
   /// Returns why the changes of some models cannot be recorded, by the model's name.
   public func refusals() async throws -> [String: String] {
-    try await engine.calls.run { [self] in try refusals() }
+    try await engine.readCalls.run { [self] in try refusals() }
   }
 
-  /// Returns what is recorded, how much is kept, and who reads it.
+  /// Returns what is recorded, how much is kept, and which consumers read it.
   public func status() async throws -> JournalStatus {
-    try await engine.calls.run { [self] in try status() }
+    try await engine.readCalls.run { [self] in try status() }
   }
 
   /// Removes the oldest entries that `retention` does not keep. If you cancel the task, entries
@@ -153,7 +153,7 @@ extension ChangeJournal {
     after start: JournalPosition? = nil, through end: JournalPosition? = nil,
     matching filter: JournalFilter = JournalFilter(), limit: Int? = nil
   ) async throws -> [JournalTransaction] {
-    try await engine.calls.run { [self] in
+    try await engine.readCalls.run { [self] in
       try transactions(after: start, through: end, matching: filter, limit: limit)
     }
   }
@@ -163,12 +163,12 @@ extension ChangeJournal {
     before position: JournalPosition? = nil, matching filter: JournalFilter = JournalFilter(),
     limit: Int? = nil
   ) async throws -> [JournalTransaction] {
-    try await engine.calls.run { [self] in
+    try await engine.readCalls.run { [self] in
       try newestTransactions(before: position, matching: filter, limit: limit)
     }
   }
 
-  /// Finds out what became of a transaction that a program did not see ending.
+  /// Finds out whether a transaction committed when your program did not see its end.
   public func outcome(of id: TransactionID) async throws -> TransactionOutcome {
     try await engine.calls.run { [self] in try outcome(of: id) }
   }

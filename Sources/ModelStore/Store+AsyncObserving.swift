@@ -1,9 +1,10 @@
-// Asynchronous forms of what begins an observation and may read the file first.
+// Asynchronous forms of calls that begin an observation and may read the file first.
 //
 // Parameters, results and errors are those of the synchronous forms. The observation has begun when
-// the call returns. If you cancel the task before, the call throws `CancellationError`.
+// the call returns. If you cancel the task before, the call throws `CancellationError`. The shorter
+// forms without options read nothing and do not wait, so they have no asynchronous form.
 extension Store {
-  /// Calls `body` for each commit that changes something, from now on.
+  /// Calls `body` for each change of the observed thing, from now on.
   public func observe<Event>(
     _ observed: Observed<Event>, options: ObservationOptions = [],
     coalescing: CoalescingPolicy = .standard,
@@ -14,7 +15,7 @@ extension Store {
     }
   }
 
-  /// Returns what happens to something, from now on, for one `for try await` loop.
+  /// Returns the changes of the observed thing from now on, for one `for try await` loop.
   public func changes<Event>(
     of observed: Observed<Event>, options: ObservationOptions = [],
     coalescing: CoalescingPolicy = .standard
@@ -36,7 +37,7 @@ extension Store {
     }
   }
 
-  /// Calls `body` for each commit that changes something, for as long as `bag` is held.
+  /// Calls `body` for each change of the observed thing, for as long as `bag` exists.
   public func observe<Event>(
     _ observed: Observed<Event>, in bag: ObservationBag, context: String? = nil,
     options: ObservationOptions = [], coalescing: CoalescingPolicy = .standard,
@@ -50,7 +51,7 @@ extension Store {
     }
   }
 
-  /// Calls `body` for each commit that changes something, for as long as `owner` lives.
+  /// Calls `body` for each change of the observed thing, for as long as `owner` exists.
   public func observe<Event, Owner: AnyObject & Sendable>(
     _ observed: Observed<Event>, owner: Owner, context: String? = nil,
     options: ObservationOptions = [], coalescing: CoalescingPolicy = .standard,
@@ -75,7 +76,7 @@ extension Store {
     }
   }
 
-  /// Returns what commits do to several live queries and lists, for one `for try await` loop.
+  /// Returns the changes of several live queries and lists, for one `for try await` loop.
   public func changes<each Member: _LiveMember>(
     of members: repeat each Member, options: ObservationOptions = [],
     coalescing: CoalescingPolicy = .standard

@@ -1,4 +1,4 @@
-// Asynchronous forms of what changes or examines a file's models, bindings and rules.
+// Asynchronous forms of calls that change or check a file's models, bindings and rules.
 //
 // Parameters, results and errors are those of the synchronous forms. If you cancel the task, they
 // throw `CancellationError`, and nothing was changed. `rebuildBindings()` may have corrected values
@@ -6,17 +6,17 @@
 extension Store {
   /// Returns the bindings that the file has, by name.
   public func bindings() async throws -> [BindingSchema] {
-    try await open.calls.run { [self] in try bindings() }
+    try await open.readCalls.run { [self] in try bindings() }
   }
 
   /// Returns why parts of the file's catalog cannot be read.
   public func unreadableEntries() async throws -> [StoreError] {
-    try await open.calls.run { [self] in try unreadableEntries() }
+    try await open.readCalls.run { [self] in try unreadableEntries() }
   }
 
   /// Returns every table and view that is not a model yet.
   public func adoptableTables() async throws -> [AdoptableTable] {
-    try await open.calls.run { [self] in try adoptableTables() }
+    try await open.readCalls.run { [self] in try adoptableTables() }
   }
 
   /// Makes tables of an existing database models of this store, and sets the types of fields.
@@ -33,9 +33,9 @@ extension Store {
     try await open.calls.run { [self] in try adopt(list, of: owner) }
   }
 
-  /// Returns how adopted models differ from their tables.
+  /// Returns the differences between adopted models and their tables.
   public func adoptedDrift() async throws -> [SchemaDrift] {
-    try await open.calls.run { [self] in try adoptedDrift() }
+    try await open.readCalls.run { [self] in try adoptedDrift() }
   }
 
   /// Brings adopted models up to date with their tables.
@@ -78,7 +78,7 @@ extension Store {
 
   /// Returns the rules that were added to the file's models, by name.
   public func rules() async throws -> [Rule] {
-    try await open.calls.run { [self] in try rules() }
+    try await open.readCalls.run { [self] in try rules() }
   }
 
   /// Returns the stored records that break `rule`; nil if none does.
@@ -121,11 +121,12 @@ extension Store {
 
   /// Compares the tables, indexes and triggers of the file with the models and the catalog.
   public func schemaDrift() async throws -> [SchemaDrift] {
-    try await open.calls.run { [self] in try schemaDrift() }
+    try await open.readCalls.run { [self] in try schemaDrift() }
   }
 
-  /// How the application's tables, views, indexes and triggers differ from those of another file.
+  /// Returns how the application's tables, views, indexes and triggers differ from those of another
+  /// file.
   public func schemaDifferences(from other: Store) async throws -> [String] {
-    try await open.calls.run { [self] in try schemaDifferences(from: other) }
+    try await open.readCalls.run { [self] in try schemaDifferences(from: other) }
   }
 }

@@ -35,7 +35,37 @@ extension Store {
       })
   }
 
-  /// Closes the store as the synchronous form does. It goes on to its end if you cancel the task.
+  /// Opens a new, empty store in memory, as the synchronous form does.
+  ///
+  /// - Throws: As the synchronous form; `CancellationError` if you cancel the task.
+  public static func inMemory(
+    models: any Model.Type..., migrations: [Migration] = [], bindings: [FieldBinding] = [],
+    rules: [Rule] = [], validators: [Validator] = [],
+    configuration: StoreConfiguration = StoreConfiguration(),
+    onError: @escaping @Sendable (StoreError) -> Void = StoreError.writeToStandardError
+  ) async throws -> Store {
+    try await inMemory(
+      models: models, migrations: migrations, bindings: bindings, rules: rules,
+      validators: validators, configuration: configuration, onError: onError)
+  }
+
+  /// Opens a new, empty store in memory with an array of models, as the synchronous form does.
+  ///
+  /// - Throws: As the form with a list of models.
+  public static func inMemory(
+    models: [any Model.Type], migrations: [Migration] = [], bindings: [FieldBinding] = [],
+    rules: [Rule] = [], validators: [Validator] = [],
+    configuration: StoreConfiguration = StoreConfiguration(),
+    onError: @escaping @Sendable (StoreError) -> Void = StoreError.writeToStandardError
+  ) async throws -> Store {
+    try await BlockingCalls().run {
+      try inMemory(
+        models: models, migrations: migrations, bindings: bindings, rules: rules,
+        validators: validators, configuration: configuration, onError: onError)
+    }
+  }
+
+  /// Closes the store as the synchronous form does, also if you cancel the task.
   public func close() async {
     await BlockingCalls.runToEnd { [self] in close() }
   }
@@ -43,7 +73,7 @@ extension Store {
 
 // Writing.
 extension Store {
-  /// Commits and returns what exactly the commit changed, as the synchronous form does.
+  /// Commits and returns the exact changes, as the synchronous form does.
   ///
   /// - Throws: As the synchronous form; `CancellationError` if you cancel the task. Then nothing
   ///   was changed.
@@ -121,8 +151,8 @@ extension Store {
     try await read { reads in try reads.contentHash(of: query) }
   }
 
-  /// Returns what is wrong with a record or draft if it were written now, as the synchronous form
-  /// does.
+  /// Returns the rules that a record or draft would break if it were written now, as the
+  /// synchronous form does.
   public func violations<Value: Insertable>(of value: Value) async throws -> [Violation] {
     try await read { reads in try reads.violations(of: value) }
   }
@@ -135,7 +165,7 @@ extension Store {
     try await open.calls.run { [self] in try checkpoint() }
   }
 
-  /// Looks for damage and broken references, as the synchronous form does.
+  /// Checks the file for damage and broken references, as the synchronous form does.
   ///
   /// - Parameter onUncheckedTable: Called on a thread of the store.
   public func checkIntegrity(

@@ -54,9 +54,4 @@ extension Store {
         try StoreEngines.leaseInMemory(configuration, report: onError)
       })
   }
-
-  /// Calls `body` when the store closes or is released; immediately if it has closed already.
-  package func whenClosed(_ body: @escaping @Sendable () -> Void) {
-    _ = lease.scope.add([], end: body)
-  }
 }

@@ -50,9 +50,7 @@ extension Store {
     let elements = try engine.models.elements(ofList: name, of: owner)
     let indices = try fields.map { field in
       guard let index = elements.fieldIndex(named: field) else {
-        throw StoreError(
-          .unknownField, "\(elements.name) has no field \(field).", model: elements.name,
-          field: field)
+        throw StoreError(unknownField: field, of: elements)
       }
       return index
     }

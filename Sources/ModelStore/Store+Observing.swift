@@ -56,7 +56,8 @@ extension Store {
   }
 }
 
-// Shorter forms for fields, records and models, without options.
+// Shorter forms for fields, records and models, without options. They read nothing and do not wait,
+// so they need no asynchronous form.
 extension Store {
   /// Calls `body` for each change of one field of one record, from now on:
   /// ``Observed/field(_:of:)``.
@@ -135,6 +136,13 @@ extension Store {
   public func waitUntilQuiet() {
     checkMayWait()
     engine.broker.drainAnswers()
+  }
+
+  /// Calls `body` when the store closes or is released; immediately if it has closed already.
+  ///
+  /// - Returns: A closure that releases `body` before that, for an observer that ends by itself.
+  package func whenClosed(_ body: @escaping @Sendable () -> Void) -> @Sendable () -> Void {
+    lease.scope.add([], end: body)
   }
 
   private func checkMayWait() {

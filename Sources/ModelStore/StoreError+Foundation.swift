@@ -4,9 +4,10 @@
   public import Foundation
 #endif
 
-/// The message as `localizedDescription`. It is English, and names models, fields and rules, which
-/// a program's users may not know: for a form, use ``Violation/message`` of ``violations``.
+/// The message and all broken rules as `localizedDescription`. It is English, and names models,
+/// fields and rules, which a program's users may not know. For a form, use ``Violation/message`` of
+/// ``violations``.
 extension StoreError: LocalizedError {
-  /// The message.
-  public var errorDescription: String? { message }
+  /// The message, and the broken rules that it does not name.
+  public var errorDescription: String? { explanation }
 }

@@ -34,6 +34,8 @@ public final class EventRecorder<Event: Sendable>: Sendable {
     var hasEnded = false
     /// The observations that this recorder began.
     var kept: [any Sendable] = []
+    /// Makes the store forget this recorder.
+    var leave: (@Sendable () -> Void)?
   }
 
   private let state = Mutex(State())
@@ -44,7 +46,12 @@ public final class EventRecorder<Event: Sendable>: Sendable {
   /// - Parameter store: The store that you observe. When it closes, waiting ends with an error.
   public init(_ store: Store) {
     self.store = store
-    store.whenClosed { [weak self] in self?.end() }
+    let leave = store.whenClosed { [weak self] in self?.end() }
+    state.withLock { $0.leave = leave }
+  }
+
+  deinit {
+    state.withLock { $0.leave }?()
   }
 
   /// Keeps an observation for as long as this recorder.
@@ -70,6 +77,16 @@ public final class EventRecorder<Event: Sendable>: Sendable {
   /// - Precondition: Do not call it inside a write or inside a callback of the store.
   public func takeAll() -> [Event] {
     store?.waitForDelivery()
+    return state.withLock { state in
+      defer { state.events = [] }
+      return state.events
+    }
+  }
+
+  /// Returns every event up to the latest commit and forgets them, as the synchronous form does. It
+  /// blocks no thread while it waits for the delivery.
+  public func takeAll() async -> [Event] {
+    await store?.waitForDelivery()
     return state.withLock { state in
       defer { state.events = [] }
       return state.events

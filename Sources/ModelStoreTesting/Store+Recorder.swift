@@ -80,4 +80,17 @@ extension Store {
       })
     return recorder
   }
+
+  /// Records the changes of the result of `query`, as the synchronous form does. It blocks no
+  /// thread while it reads the result.
+  public func recorder<Element: Fetchable>(
+    of query: StoreQuery<Element>
+  ) async throws -> EventRecorder<[RecordedRow<Element>]> {
+    let recorder = EventRecorder<[RecordedRow<Element>]>(self)
+    recorder.keep(
+      try await liveQuery(query).observe(coalescing: .every) { [weak recorder] changes in
+        recorder?.record(RecordedRow.rows(of: changes))
+      })
+    return recorder
+  }
 }

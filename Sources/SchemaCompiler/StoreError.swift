@@ -140,7 +140,35 @@ extension StoreError {
 }
 
 extension StoreError: CustomStringConvertible {
-  public var description: String { "\(code.rawValue): \(message)" }
+  /// The code, and what ``explanation`` has.
+  public var description: String { "\(code.rawValue): \(explanation)" }
+
+  /// The message, and the broken rules that it does not name, on one line. Several records that
+  /// break a rule in the same way count once. At most ten reasons are listed.
+  package var explanation: String {
+    var reasons: [String] = []
+    for reason in violations.map(\.summary) where !reasons.contains(reason) {
+      guard reasons.count <= Self.maxReasonCount else { break }
+      reasons.append(reason)
+    }
+    // One reason is what the message says.
+    guard reasons.count > 1 else { return message }
+    let isCut = reasons.count > Self.maxReasonCount || violationCount > violations.count
+    let others = reasons.prefix(Self.maxReasonCount).filter { !message.contains($0) }
+    let list = others + (isCut ? ["and more"] : [])
+    return "\(message) Also: \(list.joined(separator: "; "))."
+  }
+
+  private static var maxReasonCount: Int { 10 }
+}
+
+extension Violation {
+  /// The fields, the requirement and the rule. A conflict breaks no rule of the catalog.
+  fileprivate var summary: String {
+    let place = fields.isEmpty ? model : "\(model).\(fields.joined(separator: ", "))"
+    let subject = place.isEmpty ? "the transaction" : place
+    return "\(subject) \(message)" + (kind == .conflict ? "" : " (rule \(rule))")
+  }
 }
 
 /// One broken rule: the record, the field, the rule, the reason, and the remedy.
@@ -222,14 +250,9 @@ extension StoreError {
   /// - Precondition: There is at least one violation.
   package init(rejecting violations: [Violation], count: Int) {
     let first = violations[0]
-    let place =
-      first.fields.isEmpty ? first.model : "\(first.model).\(first.fields.joined(separator: ", "))"
-    // A conflict breaks no rule of the catalog.
-    let rule = first.kind == .conflict ? "" : " (rule \(first.rule))"
     let more = count > 1 ? " (and \(count - 1) more)" : ""
     self.init(
-      .rejected,
-      "Nothing was changed: \(place.isEmpty ? "the transaction" : place) \(first.message)\(rule)\(more).",
+      .rejected, "Nothing was changed: \(first.summary)\(more).",
       model: first.model.isEmpty ? nil : first.model, field: first.fields.first, key: first.key,
       violations: violations, violationCount: count)
   }

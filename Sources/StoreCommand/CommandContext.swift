@@ -177,13 +177,14 @@ struct CommandContext {
       onError: warnings.receive)
     // The opening that follows a look repeats its warnings. The command that changes the journal
     // mode reports that itself.
-    for warning in warnings.endOpening()
-    where (purpose != .looking || isDryRun) && warning.code != .configurationConflict {
+    for warning in warnings.endOpening() where warning.code != .configurationConflict {
       guard warning.code == .outdatedModel else {
+        if purpose == .looking, !isDryRun { continue }
         try console.say("warning: \(warning.message)")
         continue
       }
-      // The command may fail because of it, and then says so itself.
+      // The command may fail because of it, and then says so itself. It is printed once, also if the
+      // look already refuses the command.
       if reportsDrift { notices.add(warning) }
     }
     let inputs = InputFiles(surroundings: surroundings, refusedPaths: location.storePaths)
@@ -300,8 +301,10 @@ extension CommandContext {
       recordCount = try body(transaction)
     }
     var report: ChangeReport
+    var warned = WarnedRecords()
     do {
-      let changes = try opened.changes(mode: isDryRun ? .preview : .commit, counting)
+      let changes = try opened.changes(
+        mode: isDryRun ? .preview : .commit, onWarnings: { warned = $0 }, counting)
       report = ChangeReport(changes, in: store.schema)
     } catch let error as CommandError where error.isUnreadable {
       guard let repair else { throw error }
@@ -309,6 +312,7 @@ extension CommandContext {
       report = ChangeReport(repair: repair)
     }
     report.isAboutNoRecord = recordCount == 0
+    defer { warn(of: warned) }
     guard !isDryRun else { return try report.write(to: self) }
     try reporting {
       try report.write(to: self)
@@ -317,8 +321,20 @@ extension CommandContext {
       guard !report.lines.isEmpty, report.lines.allSatisfy({ entered[$0.model] == .full }),
         try UnloggedReach(store: store).tables(behind: report.lines, removal: .delete).isEmpty
       else { return }
-      try console.say("undo with \(Program.name) undo")
+      // An undo also writes the records of cascades, which a direct write does not ask about.
+      let needsSkip = try Set(report.lines.filter { !$0.isBound }.map(\.model))
+        .contains { try !opened.missingValidators(of: $0).isEmpty }
+      try console.say(
+        "undo with \(Program.name) undo" + (needsSkip ? " --skip-code-validators" : ""))
     }
+  }
+
+  /// Prints which rules that only warn a write breaks.
+  private func warn(of warned: WarnedRecords) {
+    guard warned.count > 0 else { return }
+    let warning = CommandError(warned, isDryRun: isDryRun)
+    console.warn(
+      warning.warningText(as: options.errorFormat, palette: console.talkTerminal.palette))
   }
 
   /// Runs `body`, which reports a committed change. If it fails, the error says that only the

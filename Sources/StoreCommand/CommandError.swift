@@ -136,6 +136,25 @@ struct CommandError: Error {
       model: model)
   }
 
+  /// The warning about records that break rules which only warn.
+  init(_ warned: WarnedRecords, isDryRun: Bool) {
+    let violations = warned.violations
+    let rules =
+      Set(violations.map(\.rule)).count == 1 ? "The rule only warns" : "The rules only warn"
+    let verdict = "\(rules), so the change \(isDryRun ? "would be" : "was") made."
+    self.init(
+      .ok, code: "rule", "", model: violations.first?.model,
+      field: violations.first.flatMap { $0.fields.count == 1 ? $0.fields[0] : nil },
+      violations: violations, violationCount: warned.count)
+    guard warned.count == 1, let only = violations.first else {
+      let verb = isDryRun ? "would break" : "break"
+      message = "\(Grouped.text(warned.count, "record")) \(verb) a rule. \(verdict)"
+      details = Self.lines(for: violations, count: warned.count)
+      return
+    }
+    message = "\(Self.place(of: only)) \(only.message) (rule \(only.rule)). \(verdict)"
+  }
+
   /// The message for one violation: the record, the reason and the rule.
   private static func sentence(for violation: Violation, _ message: String) -> String {
     guard violation.kind != .trigger else {
@@ -146,7 +165,8 @@ struct CommandError: Error {
       let remedy = violation.remedy.map { " " + $0 } ?? ""
       return "Nothing was changed: \(place) \(violation.message).\(remedy)"
     }
-    return "Nothing was changed: \(place) \(violation.message) (rule \(violation.rule))."
+    let remedy = violation.isAboutUsers ? violation.remedy.map { " " + $0 } ?? "" : ""
+    return "Nothing was changed: \(place) \(violation.message) (rule \(violation.rule)).\(remedy)"
   }
 
   /// A short reason for a write that was refused because of several violations.
@@ -154,6 +174,9 @@ struct CommandError: Error {
     let areConflicts = violations.allSatisfy { $0.kind == .conflict }
     if areConflicts {
       return "it conflicts with later changes of \(Grouped.text(count, "record"))"
+    }
+    if violations.allSatisfy(\.isAboutUsers) {
+      return "other records still refer to what would be deleted"
     }
     return Set(violations.map(\.rule)).count == 1
       ? "\(Grouped.text(count, "record")) are refused" : "\(Grouped.text(count)) rules refuse it"
@@ -224,6 +247,7 @@ struct CommandError: Error {
     let shown = violations.prefix(maxViolationCount).map { violation in
       "  \(place(of: violation))  \(violation.message)"
         + (violation.kind == .conflict ? "" : "  (rule \(violation.rule))")
+        + (violation.isAboutUsers ? violation.remedy.map { "  " + $0 } ?? "" : "")
     }
     let rest = count - shown.count
     return rest > 0 ? shown + ["  and \(Grouped.text(rest)) more"] : shown
@@ -342,6 +366,11 @@ extension StoreError {
     guard let model else { return "The result" }
     return field.map { "\(model).\($0)" } ?? model
   }
+}
+
+extension Violation {
+  /// Whether other records refer to the record, which is to be deleted. The remedy names them.
+  fileprivate var isAboutUsers: Bool { kind == .reference && fields.isEmpty && key != nil }
 }
 
 extension ExitCode {

@@ -10,7 +10,7 @@ struct LeadingOptions {
   /// Words that the parser answers in place of a command.
   private static let answered: Set = [
     "-h", "--help", "--help-hidden", "--version", "--generate-completion-script",
-    "--experimental-dump-help",
+    "--experimental-dump-help", "---completion",
   ]
 
   private static let flags: Set = [

@@ -143,7 +143,8 @@ public struct Program: Sendable {
       return .ok
     } catch {
       let unparsed = UnparsedArguments(leading.rest)
-      if let guess = unparsed.guess(at: modelNames(written)) {
+      let names = { Self.modelNames(written, application: application, in: surroundings) }
+      if let guess = unparsed.guess(at: names) {
         return refusing(guess.hinting(database: UnparsedArguments(written).database))
       }
       return answer(unparsed, error)
@@ -151,21 +152,21 @@ public struct Program: Sendable {
   }
 
   /// The models of the database that the words name; none if it cannot be read. They only make a
-  /// hint better, so a failure here must not hide the mistake in the words.
-  private func modelNames(_ words: [String]) -> () -> [String] {
-    {
-      let database = UnparsedArguments(words).database
-      do {
-        let command = try ModelsCommand.parse(["-q"] + (database.map { ["-d=\($0)"] } ?? []))
-        let context = CommandContext(
-          command, console: surroundings.console(loudness: .quiet), application: application,
-          surroundings: surroundings)
-        let opened = try context.openForReading()
-        defer { opened.store.close() }
-        return opened.store.schema.models.map(\.name)
-      } catch {
-        return []
-      }
+  /// hint or a completion better, so a failure here must not hide the mistake in the words.
+  static func modelNames(
+    _ words: [String], application: Application, in surroundings: Surroundings
+  ) -> [String] {
+    let database = UnparsedArguments(words).database
+    do {
+      let command = try ModelsCommand.parse(["-q"] + (database.map { ["-d=\($0)"] } ?? []))
+      let context = CommandContext(
+        command, console: surroundings.console(loudness: .quiet), application: application,
+        surroundings: surroundings)
+      let opened = try context.openForReading()
+      defer { opened.store.close() }
+      return opened.store.schema.models.map(\.name)
+    } catch {
+      return []
     }
   }
 

@@ -148,6 +148,10 @@ import Testing
     try expectNone(Project.everySuiteHasOneTier)
   }
 
+  @Test func testsThatStartProcessesHaveThreadsOfTheirOwn() throws {
+    try expectNone(Project.processesHaveOwnThreads)
+  }
+
   @Test func theChangelogStartsWithUnreleasedChanges() throws {
     try expectNone(Project.changelogOpensWithTheNextVersion)
   }

@@ -19,6 +19,6 @@ import Testing
   @Test func renamingIsObserved() async throws {
     let titles = try store.recorder(of: \Book.title, of: 1)
     #expect(try await rename(1, to: "Voices", in: store) == Response(status: 204))
-    #expect(titles.takeAll() == [RecordedChange(old: "Gifts", new: "Voices")])
+    #expect(await titles.takeAll() == [RecordedChange(old: "Gifts", new: "Voices")])
   }
 }

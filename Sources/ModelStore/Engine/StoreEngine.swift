@@ -14,8 +14,11 @@ final class StoreEngine: Sendable {
   let liveResults = SharedResults<StoreQuery<DynamicRecord>, RegisteredResult>()
   let liveLists = SharedResults<ListResult.Identity, RegisteredList>()
   let observedFields = ObservedFields.Pool()
-  /// Where tasks have blocking calls made.
+  /// The threads for asynchronous forms that may wait for the writer or read for long.
   let calls = BlockingCalls()
+  /// The threads for asynchronous forms that only read: one for each reader. So such a call waits
+  /// only for other reads.
+  let readCalls: BlockingCalls
   let foreignSync: ForeignSync
   let maintenance: Maintenance
   let line: WriteLine
@@ -31,6 +34,7 @@ final class StoreEngine: Sendable {
   init(file: DatabaseFile, configuration: StoreConfiguration) throws {
     self.file = file
     self.configuration = configuration
+    readCalls = BlockingCalls(laneCountMax: configuration.maxReaderCount)
     connections = try Connections(file: file, configuration: configuration)
     foreignSync = ForeignSync(
       connections: connections, schema: schema, broker: broker, listeners: journalListeners,

@@ -114,12 +114,13 @@ struct CompiledJournal: Sendable {
   ///
   /// - Parameters:
   ///   - details: For each model to record, how much of its changes.
+  ///   - unbegun: The models that have had no records yet, so that there is no gap.
   ///   - hasMissedNothing: Whether recreated triggers were intact until now, so that there is no
   ///     gap; see ``JournalStanding``.
   /// - Throws: ``StoreError`` with code `unknownModel`; `unsupportedSchema` if the changes of a
   ///   model cannot be recorded; `schemaMismatch` if its table is missing.
   func plan(
-    recording details: [String: JournalDetail],
+    recording details: [String: JournalDetail], unbegun: Set<String> = [],
     hasMissedNothing: (_ layout: JournalLayout, _ number: Int64) throws -> Bool = { _, _ in false }
   ) throws -> SchemaPlan {
     let wanted = try details.map { try recordable($0.key, $0.value) }
@@ -147,7 +148,8 @@ struct CompiledJournal: Sendable {
       plan.entries += try JournalLayouts.entering(layout, as: number)
       plan.created += triggers
       if try !hasMissedNothing(layout, number) {
-        plan.closingEntries.append(Self.note(.started, number))
+        let isComplete = unbegun.contains(model.schema.name)
+        plan.closingEntries.append(Self.note(.started, number, isComplete: isComplete))
       }
     }
     return plan
@@ -177,10 +179,15 @@ struct CompiledJournal: Sendable {
       && (intactModels.contains(model.schema.name) || !catalog.hasColumns(of: model.schema))
   }
 
-  private static func note(_ kind: JournalMark.Kind, _ layout: Int64) -> SQLText {
+  private static func note(
+    _ kind: JournalMark.Kind, _ layout: Int64, isComplete: Bool = false
+  ) -> SQLText {
     """
-    INSERT INTO _ms_journal (layout, entry, c0)
-    VALUES (\(JournalLayout.journalNumber), \(kind.rawValue), \(layout))
+    INSERT INTO _ms_journal (c1, layout, entry, c0)
+    VALUES (
+      \(isComplete ? SQLValue.integer(1) : .null), \(JournalLayout.journalNumber),
+      \(kind.rawValue), \(layout)
+    )
     """
   }
 }

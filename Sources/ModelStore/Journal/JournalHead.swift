@@ -109,7 +109,7 @@ struct JournalHead {
         } else if names.contains(model) {
           news.resetModels.insert(model)
         }
-      case .started(let layout), .stopped(let layout):
+      case .started(let layout), .began(let layout), .stopped(let layout):
         if let model = layouts.all[layout]?.model { news.resetModels.insert(model) }
       case .transaction: break
       }

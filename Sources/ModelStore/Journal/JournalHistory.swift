@@ -72,7 +72,7 @@ struct JournalHistory {
       return try !wantsForeign
         || body(LoggedTransaction(positions: first...last, mark: nil, entries: entries))
     }
-    var goesOn = true
+    var continues = true
     var last = start
     try reader.forEachEntry(after: start, through: end) { entry in
       last = entry.position
@@ -80,18 +80,18 @@ struct JournalHistory {
       if entry.position < own {
         if wantsForeign { entries.append(entry) }
         if entry.position - first >= Self.foreignRowCountMax - 1 {
-          goesOn = try tellForeign(through: entry.position)
+          continues = try tellForeign(through: entry.position)
         }
-        return goesOn
+        return continues
       }
-      goesOn = try tellForeign(through: own - 1)
+      continues = try tellForeign(through: own - 1)
       guard case .transaction(let mark) = entry.content else {
-        if goesOn, wantsNext { entries.append(entry) }
-        return goesOn
+        if continues, wantsNext { entries.append(entry) }
+        return continues
       }
-      if goesOn, wantsNext {
+      if continues, wantsNext {
         // A transaction that began before `start` was not read from its first row.
-        goesOn = try body(
+        continues = try body(
           LoggedTransaction(
             positions: mark.first...entry.position, mark: mark,
             entries: mark.first > start ? entries : self.entries(of: mark, at: entry.position)))
@@ -100,11 +100,11 @@ struct JournalHistory {
       entries = []
       next = try nextMark(after: entry.position)
       wantsNext = wanted(next?.mark)
-      return goesOn
+      return continues
     }
-    if goesOn { try checkReach(through: end, last) }
+    if continues { try checkReach(through: end, last) }
     // The last rows may be the beginning of a transaction that ends later.
-    if goesOn { _ = try tellForeign(through: min(end, (next?.mark.first ?? .max) - 1)) }
+    if continues { _ = try tellForeign(through: min(end, (next?.mark.first ?? .max) - 1)) }
   }
 
   /// Reads every row.

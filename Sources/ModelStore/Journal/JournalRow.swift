@@ -51,6 +51,9 @@ struct JournalEntry: Hashable, Sendable {
     case transaction(JournalMark)
     /// From here on, changes of the layout's model are recorded. Earlier changes may be missing.
     case started(layout: Int64)
+    /// As ``started(layout:)``, but nothing is missing: the model had no records, and nothing was
+    /// recorded before; see ``JournalEditor/unbegun(_:on:)``.
+    case began(layout: Int64)
     /// From here on, changes of the layout's model are not recorded.
     case stopped(layout: Int64)
   }
@@ -179,7 +182,8 @@ struct JournalAssembly {
     let content: JournalEntry.Content? =
       switch (kind, row.values[0]) {
       case (.transaction, .integer): JournalMark(row).map { .transaction($0) }
-      case (.started, .integer(let layout)): .started(layout: layout)
+      case (.started, .integer(let layout)):
+        row.values[1] == .integer(1) ? .began(layout: layout) : .started(layout: layout)
       case (.stopped, .integer(let layout)): .stopped(layout: layout)
       default: nil
       }

@@ -60,8 +60,11 @@ public struct ConsumerStatus: Hashable, Sendable {
       FROM _ms_journal
       WHERE position > \(start) AND position <= \(JournalReader.positionMax)
       AND (layout <> \(JournalLayout.journalNumber)
-        OR entry <> \(JournalMark.Kind.transaction.rawValue)
-        OR c0 < position)
+        OR CASE entry
+          WHEN \(JournalMark.Kind.transaction.rawValue) THEN c0 < position
+          WHEN \(JournalMark.Kind.started.rawValue) THEN c1 IS NOT 1
+          ELSE 1
+        END)
       ORDER BY position DESC
       LIMIT 1
       """

@@ -135,7 +135,7 @@ extension JournalTransaction {
         if filter.admits(change) { changes.append(change) }
       case .started(let layout): interrupt(.started, layout, at: entry.position)
       case .stopped(let layout): interrupt(.stopped, layout, at: entry.position)
-      case .transaction: break
+      case .began, .transaction: break
       }
     }
     self.init(

@@ -1,5 +1,5 @@
 extension Condition {
-  /// Where a text has another one in it.
+  /// The part of a text that is compared with a shorter text.
   package enum TextPlace: Hashable, Sendable, CaseIterable {
     case anywhere
     case atStart

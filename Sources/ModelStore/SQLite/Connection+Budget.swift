@@ -30,7 +30,7 @@ extension Connection {
           let budget = context?.assumingMemoryBound(to: StepBudget.self)
           return budget?.pointee.spend() == true ? 1 : 0
         }, budget)
-      defer { hooks.heedStopRequest() }
+      defer { hooks.installStopCheck() }
       do {
         return try body()
       } catch {

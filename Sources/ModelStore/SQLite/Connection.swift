@@ -250,6 +250,15 @@ final class Connection {
   /// - Throws: ``SQLiteError`` with code busy if a writer or a checkpoint of another connection
   ///   keeps its lock longer than the busy timeout.
   func beginWriting() throws {
+    do {
+      try beginWritingOnce()
+    } catch var error as SQLiteError where error.code.primary == .busy {
+      error.wait = hooks.waited
+      throw error
+    }
+  }
+
+  private func beginWritingOnce() throws {
     logStart = nil
     try hooks.waitingOnce {
       var attempt = 0

@@ -22,6 +22,8 @@ final class ConnectionHooks {
   /// Whether ``interrupted`` may stop the running statement; nil while it stops none by itself.
   private var mayInterrupt: (() -> Bool)?
   private var busySince: ContinuousClock.Instant?
+  /// How long the latest wait for a lock took so far.
+  private(set) var waited = Duration.zero
   private var mayWait = true
   private var mayStop = true
   /// Whether all waits for locks share one timeout, which began at the first refusal.
@@ -41,7 +43,7 @@ final class ConnectionHooks {
     sqlite3_busy_handler(
       database, { context, count in hooks(context).waitForLock(attempt: Int(count)) ? 1 : 0 },
       context)
-    heedStopRequest()
+    installStopCheck()
   }
 
   private var isStopRequested: Bool {
@@ -51,7 +53,7 @@ final class ConnectionHooks {
   /// Stops running statements from now on if the program requests it. Call it again after another
   /// progress handler was set, because there is only one slot:
   /// <https://sqlite.org/c3ref/progress_handler.html>.
-  func heedStopRequest() {
+  func installStopCheck() {
     guard stopRequest != nil || callRequest != nil || mayInterrupt != nil else {
       sqlite3_progress_handler(database, 0, nil, nil)
       return
@@ -73,22 +75,24 @@ final class ConnectionHooks {
     _ body: () throws -> Result, when mayInterrupt: @escaping () -> Bool
   ) rethrows -> Result {
     self.mayInterrupt = mayInterrupt
-    heedStopRequest()
+    installStopCheck()
     defer {
       self.mayInterrupt = nil
-      heedStopRequest()
+      installStopCheck()
     }
     return try body()
   }
 
   /// Runs `body`, which `request` can stop too.
-  func heeding<Result>(_ request: StopRequest, in body: () throws -> Result) rethrows -> Result {
+  func withStopRequest<Result>(_ request: StopRequest, in body: () throws -> Result) rethrows
+    -> Result
+  {
     let before = callRequest
     callRequest = request
-    heedStopRequest()
+    installStopCheck()
     defer {
       callRequest = before
-      heedStopRequest()
+      installStopCheck()
     }
     return try body()
   }
@@ -273,6 +277,7 @@ final class ConnectionHooks {
   /// Otherwise each statement that SQLite begins would wait for the full timeout.
   func waitingOnce<Result>(_ body: () throws -> Result) rethrows -> Result {
     busySince = nil
+    waited = .zero
     waitsOnce = true
     defer { waitsOnce = false }
     return try body()
@@ -285,8 +290,9 @@ final class ConnectionHooks {
   func waitForLock(attempt: Int) -> Bool {
     let now = ContinuousClock.now
     if busySince == nil || attempt == 0 && !waitsOnce { busySince = now }
+    waited = busySince.map { $0.duration(to: now) } ?? .zero
     guard mayWait, !isStopRequested, !(mayStop && interrupted.load(ordering: .relaxed)),
-      let busySince, busySince.duration(to: now) < busyTimeout
+      waited < busyTimeout
     else { return false }
     let ceiling = UInt32(min(25_000, 250 << min(attempt, 7)))
     usleep(UInt32.random(in: ceiling / 2...ceiling))

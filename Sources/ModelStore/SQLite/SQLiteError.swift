@@ -75,6 +75,8 @@ struct SQLiteError: Error, Sendable {
   let offset: Int?
   /// The operating system's error number for an I/O failure; 0 if there is none.
   var systemErrno: Int32
+  /// How long a write waited for its locks before this error; nil for another call.
+  var wait: Duration?
 
   init(code: ResultCode, message: String, sql: String? = nil) {
     self.code = code

@@ -20,6 +20,16 @@ extension StoreError {
   /// The part of a failed transaction's message about the file.
   fileprivate static let nothingChanged = "; nothing was changed"
 
+  /// Returns the error with the path of the file that is damaged, unless the message has it.
+  func naming(_ path: String?) -> StoreError {
+    guard code == .corrupt || code == .notADatabase, let path, !message.contains(path) else {
+      return self
+    }
+    var error = self
+    error.message = "\(path): \(message)"
+    return error
+  }
+
   /// Returns the same failure for work that followed a commit.
   ///
   /// - Parameter lead: A clause about what was committed and what failed, for example "The commit
@@ -37,6 +47,15 @@ extension SQLiteError {
 
   /// The database, for the middle of a message.
   private var place: String { file.map { "the file \($0)" } ?? "the file" }
+
+  /// How long the call waited for a lock, for the middle of a message.
+  private var waiting: String {
+    let (seconds, attoseconds) = (wait ?? .zero).components
+    let count = seconds * 1000 + attoseconds / 1_000_000_000_000_000
+    if count == 0 { return "" }
+    let time = count < 1000 ? "\(count) ms" : "\(count / 1000).\(count % 1000 / 100) s"
+    return ", and the write waited \(time) for the write lock"
+  }
 
   /// An object in an intact file's schema that SQLite cannot use here; nil for another failure.
   fileprivate var schemaObstacle: (StoreError.Code, String)? {
@@ -93,9 +112,12 @@ extension SQLiteError {
   fileprivate var meaning: (StoreError.Code, String) {
     switch code.primary {
     case .busy, .locked, .lockingProtocol:
-      (.busy, "Another connection holds \(place) locked\(StoreError.nothingChanged). Try again.")
+      (
+        .busy,
+        "Another connection holds \(place) locked\(waiting)\(StoreError.nothingChanged). Try again."
+      )
     case .notADatabase:
-      (.notADatabase, "The file is not an SQLite database.")
+      (.notADatabase, "\(file ?? "The file") is not an SQLite database.")
     case .corrupt where code == .corruptVirtualTable:
       (
         .corrupt,
@@ -107,13 +129,13 @@ extension SQLiteError {
         "The database\(file.map { " \($0)" } ?? "") is damaged (\(message)). Restore a backup, or run sqlite3 FILE .recover."
       )
     case .readOnly:
-      (.readOnly, "The database is read-only (\(message)).")
+      (.readOnly, "The database\(file.map { " \($0)" } ?? "") is read-only (\(message)).")
     case .ioFailure:
-      (.ioFailure, "Reading or writing the file failed: \(message).")
+      (.ioFailure, "Reading or writing \(place) failed: \(message).")
     case .permission, .cannotOpen:
       code == .cannotOpenSymbolicLink
         ? (.unsafeLocation, "A symbolic link was added to the path while it was opened. Try again.")
-        : (.permissionDenied, "The file cannot be opened: \(message).")
+        : (.permissionDenied, "\(file ?? "The file") cannot be opened: \(message).")
     case .interrupted:
       (.cancelled, "The work was interrupted and rolled back.")
     case .unstorable:

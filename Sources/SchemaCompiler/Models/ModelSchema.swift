@@ -252,3 +252,13 @@ extension ModelSchema {
   /// Whether the model is a view. Its records can only be read and have no key.
   public var isView: Bool { kind == .view }
 }
+
+extension StoreError {
+  /// Creates the error for a name that is not a field of `schema`.
+  package init(unknownField name: String, of schema: ModelSchema) {
+    let names = schema.fields.map(\.name).joined(separator: ", ")
+    self.init(
+      .unknownField, "\(schema.name) has no field \(name). The fields are: \(names).",
+      model: schema.name, field: name)
+  }
+}

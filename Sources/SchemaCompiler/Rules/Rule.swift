@@ -142,11 +142,16 @@ extension Rule.Demand {
       return fields.count > 1 ? "must be unique together\(among)" : "must be unique\(among)"
     case .reference(let model): return "must name an existing \(model)"
     case .immutable: return "must not change"
-    case .countAtMost(let count, let per): return "must be one of at most \(count)\(each(per))"
+    case .countAtMost(let count, let per):
+      let records = count == 1 ? "1 record" : "\(count) records"
+      return per.isEmpty
+        ? "must have at most \(records)" : "must not be the same in more than \(records)"
     case .sumAtMost(let limit, let per):
       let number = Int64(exactly: limit).map(String.init) ?? String(limit)
       return "must add up to at most \(number)\(each(per))"
-    case .noOverlap(let per): return "must not overlap with another\(each(per))"
+    case .noOverlap(let per):
+      let same = per.isEmpty ? "" : " with the same \(per.joined(separator: " and "))"
+      return "must not overlap with another record\(same)"
     }
   }
 }

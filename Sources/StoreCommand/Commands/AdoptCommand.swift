@@ -103,7 +103,7 @@ struct AdoptCommand: ChangingCommand {
     } else {
       let changesJournal = !opened.store.usesWriteAheadLog && !keepJournalMode
       opened.store.close()
-      if changesJournal, try !mayChangeJournal(of: opened.location.path, context) {
+      if changesJournal, try !mayChangeJournal(of: opened.location.path, for: chosen, context) {
         try context.console.say("nothing was adopted; --keep-journal-mode adopts without that")
         return .failed
       }
@@ -139,6 +139,9 @@ struct AdoptCommand: ChangingCommand {
         + "(\(Program.name) journal on \(words))")
   }
 
+  /// How many tables are named before the question.
+  private static let shownNameCount = 8
+
   private static func isFile(_ name: String) -> CommandError {
     .usage(
       "\(name) is a file; adopt takes the names of tables.",
@@ -146,8 +149,17 @@ struct AdoptCommand: ChangingCommand {
   }
 
   /// Asks on a terminal. A script gets what it asked for: a store has a write-ahead log.
-  private func mayChangeJournal(of path: String, _ context: CommandContext) throws -> Bool {
+  private func mayChangeJournal(
+    of path: String, for chosen: [AdoptableTable], _ context: CommandContext
+  ) throws -> Bool {
     guard !yes, Confirmation.canAsk(context.console) else { return true }
+    if !chosen.isEmpty {
+      let shown = chosen.prefix(Self.shownNameCount).map(\.name).joined(separator: ", ")
+      let rest = chosen.count - Self.shownNameCount
+      try context.console.say(
+        "would be adopted: \(Grouped.text(chosen.count, "table")), \(shown)"
+          + (rest > 0 ? " and \(Grouped.text(rest)) more" : ""))
+    }
     return try Confirmation.isGranted(
       "\(path) has a rollback journal. Change it to a write-ahead log, for all programs?",
       isGiven: false, flag: "--yes", console: context.console)

@@ -51,7 +51,7 @@ struct BindingsRebuildCommand: WritingCommand {
       try context.console.say(
         "\(drift.owner.name): \(drift.objects.joined(separator: ", ")) \(would)recreated")
     }
-    for (binding, recordCount) in rebuild?.mended ?? [] {
+    for (binding, recordCount) in rebuild?.updated ?? [] {
       try context.console.say(
         "\(binding): \(Grouped.text(recordCount, "record")) \(would)updated")
     }

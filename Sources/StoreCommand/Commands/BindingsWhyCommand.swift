@@ -30,18 +30,22 @@ struct BindingsWhyCommand: LeafCommand {
       try SourceRecords(
         of: end, key: try KeyText.key($0, for: model, in: opened), chain, in: opened)
     }
-    let valueColumns: [OutputColumn] =
-      records == nil
-      ? []
-      : [
-        OutputColumn("inForce", meaning: .truth), OutputColumn("record", meaning: .json),
-        OutputColumn("value"),
-      ]
+    // A person reads the formula of each field; a choice of columns takes the names of programs.
+    let isForPerson = context.format == .table && context.options.fieldNames == nil
     var writer = try context.reportWriter(
-      columns: [
-        OutputColumn("field", role: .key), OutputColumn("binding"), OutputColumn("formula"),
-      ] + valueColumns)
+      columns: isForPerson
+        ? Self.shownColumns(withValues: records != nil) : Self.columns(withValues: records != nil))
     func write(_ field: BindingSchema.Field, _ binding: BindingSchema?) throws {
+      guard !isForPerson else {
+        let isInForce = try binding.flatMap { try records?.isInForce($0, among: chain) }
+        var row: [CellValue] = [.text(field.description)]
+        if let records {
+          row.append(try records.key(of: field).map { try context.list(key: $0) } ?? .text("-"))
+          row.append(records.value(of: field).map { CellValue($0) } ?? .null)
+        }
+        row.append(.text(Self.source(of: field, binding, isInForce: isInForce)))
+        return try writer.write(row)
+      }
       let name = binding.map { CellValue.text($0.name) } ?? .null
       let formula = binding.map { CellValue.text($0.description) } ?? .null
       var row: [CellValue] = [.text(field.description), name, formula]
@@ -68,6 +72,37 @@ struct BindingsWhyCommand: LeafCommand {
     try context.console.say(
       chain.isEmpty ? "nothing is bound to \(field)" : Grouped.text(chain.count, "binding"))
     return .ok
+  }
+}
+
+extension BindingsWhyCommand {
+  /// The columns for a program.
+  private static func columns(withValues: Bool) -> [OutputColumn] {
+    let values = [
+      OutputColumn("inForce", meaning: .truth), OutputColumn("record", meaning: .json),
+      OutputColumn("value"),
+    ]
+    return [OutputColumn("field", role: .key), OutputColumn("binding"), OutputColumn("formula")]
+      + (withValues ? values : [])
+  }
+
+  /// The columns for a person.
+  private static func shownColumns(withValues: Bool) -> [OutputColumn] {
+    let values = [OutputColumn("record", role: .whole), OutputColumn("value")]
+    return [OutputColumn("field", role: .key)] + (withValues ? values : [])
+      + [OutputColumn("comes from", role: .whole)]
+  }
+
+  /// Where a field gets its value, in words.
+  private static func source(
+    of field: BindingSchema.Field, _ binding: BindingSchema?, isInForce: Bool?
+  ) -> String {
+    guard let binding else { return "what programs write" }
+    let formula = binding.description
+    let start = "\(field) = "
+    let source = formula.hasPrefix(start) ? String(formula.dropFirst(start.count)) : formula
+    return source + (binding.name == field.description ? "" : " (binding \(binding.name))")
+      + (isInForce == false ? ", not in force here" : "")
   }
 }
 

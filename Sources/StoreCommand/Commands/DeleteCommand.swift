@@ -11,7 +11,7 @@ struct DeleteCommand: WritingCommand {
       The report also lists the records that cascades delete.
       """)
 
-  @Argument(help: "The model.")
+  @Argument(help: "The model.", completion: ModelCompletion.kind)
   var model: String
 
   @Argument(help: ArgumentHelp("The keys; not with --where.", valueName: "id"))
@@ -62,6 +62,7 @@ struct DeleteCommand: WritingCommand {
         _ = try transaction.delete(query)
       }
       let report = ChangeReport(changes, in: opened.store.schema)
+      if Confirmation.canAsk(context.console) { try report.preview(to: context.console) }
       let isGranted =
         try changes.isEmpty
         || Confirmation.isGranted(

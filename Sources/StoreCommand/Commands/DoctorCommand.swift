@@ -9,8 +9,9 @@ struct DoctorCommand: LeafCommand {
     abstract: "Check the file, its references, rules, bindings, journal and catalog.",
     discussion: """
       Example: storecli doctor -d music.store
-      Reads the whole file. Exits with 2 if it finds something, with 1 if it could not examine \
-      something: that state is unread. Also prints the version of SQLite and warns of one whose \
+      Reads the whole file. Exits with 2 if it finds a problem, with 1 if it could not examine \
+      something: that state is unread. Notes, and records that break a rule that only warns, do not \
+      change the exit status. Also prints the version of SQLite and warns of one whose \
       checkpoints can damage a file.
       """)
 
@@ -222,7 +223,7 @@ struct DoctorCommand: LeafCommand {
           let keys = finding.keys.map(KeyText.text).joined(separator: " ")
           let place = ([finding.violation.model] + finding.violation.fields).joined(separator: ".")
           report.add(
-            "rules", .problem,
+            "rules", finding.violation.severity == .warning ? .warning : .problem,
             "\(place) \(finding.violation.message): \(Grouped.text(finding.count, "record")) (\(keys))"
           )
         }
@@ -237,6 +238,8 @@ struct DoctorCommand: LeafCommand {
     enum State: String {
       case ok
       case note
+      /// Records break a rule that only warns; the exit status stays 0.
+      case warning
       case problem
       /// Could not be examined.
       case unread

@@ -17,7 +17,7 @@ struct ExportCommand: LeafCommand {
       --unescape-formulas restores the text.
       """)
 
-  @Argument(help: "The model.")
+  @Argument(help: "The model.", completion: ModelCompletion.kind)
   var model: String
 
   @OptionGroup var predicate: PredicateArguments
@@ -32,15 +32,10 @@ struct ExportCommand: LeafCommand {
 
   @OptionGroup(title: "Common options") var options: GlobalOptions
 
-  func validate() throws {
-    guard options.format == nil, let ending = unwrittenEnding else { return }
-    throw ValidationError(
-      "storecli cannot export \(ending) files. Choose another file name, or a format with -o.")
-  }
-
   func run(_ context: CommandContext) throws -> ExitCode {
     let opened = try context.openForReading()
     let schema = try opened.model(named: model)
+    try checkEnding(besides: opened.location.storePaths)
     let columns = try FieldColumns(of: schema, names: options.fieldNames)
     let query = try PredicateText(schema: schema).query(where: predicate.text, sort: sort)
     // Bytes in a stream cannot be taken back, and its reader may block the writer. For a stream,
@@ -81,11 +76,30 @@ struct ExportCommand: LeafCommand {
     CommandError(.interrupted, code: "interrupted", "Interrupted; \(to) is unchanged.")
   }
 
-  /// The ending of a format that `storecli` cannot write; nil for other names.
+  /// - Parameter storePaths: The store's own files, which are refused for that reason.
+  /// - Throws: ``CommandError`` for a file name with an ending that no format has.
+  private func checkEnding(besides storePaths: [String]) throws {
+    guard options.format == nil, let ending = unwrittenEnding,
+      !FileIdentity.isSame(to, asAnyOf: storePaths)
+    else { return }
+    throw CommandError.usage(
+      "\(Program.name) cannot export \(ending) files. It knows the endings "
+        + "\(Self.endings.map { "." + $0 }.joined(separator: ", ")); or choose a format with -o.",
+      hint: "storecli help formats")
+  }
+
+  /// The endings of file names that choose a format.
+  private static let endings = ["csv", "tsv", "json", "ndjson", "jsonl"]
+
+  /// The ending of the file name if no format belongs to it; nil for a name without an ending and
+  /// for a pipe or device.
   private var unwrittenEnding: String? {
-    let endings = ["gz", "zst", "zip", "bz2", "xz", "yaml", "yml", "md", "sql", "db", "sqlite"]
-    let name = to.lowercased()
-    return endings.first { name.hasSuffix("." + $0) }
+    let name = to.split(separator: "/").last.map { $0.lowercased() } ?? ""
+    let parts = name.split(separator: ".", omittingEmptySubsequences: false)
+    guard to != "-", parts.count > 1, let ending = parts.last, !ending.isEmpty,
+      parts.count > 2 || parts[0] != "", !OutputFile.isStream(to)
+    else { return nil }
+    return Self.endings.contains(String(ending)) ? nil : String(ending)
   }
 
   private var format: OutputFormat {

@@ -15,7 +15,7 @@ struct GetCommand: LeafCommand {
       --at shows records as they were; storecli history lists the positions.
       """)
 
-  @Argument(help: "The model.")
+  @Argument(help: "The model.", completion: ModelCompletion.kind)
   var model: String
 
   @Argument(help: ArgumentHelp("The keys.", valueName: "id"))

@@ -15,7 +15,7 @@ struct HistoryCommand: LeafCommand {
       of a model's journal is a gap. With --fail-on-gap, history ends with 2 then.
       """)
 
-  @Argument(help: "The model; all of them when none is named.")
+  @Argument(help: "The model; all of them when none is named.", completion: ModelCompletion.kind)
   var model: String?
 
   @Argument(help: ArgumentHelp("The key of a record.", valueName: "id"))

@@ -13,7 +13,7 @@ struct InsertCommand: WritingCommand {
       defaults.
       """)
 
-  @Argument(help: "The model.")
+  @Argument(help: "The model.", completion: ModelCompletion.kind)
   var model: String
 
   @Argument(help: ArgumentHelp("Fields and their values.", valueName: "field=value"))

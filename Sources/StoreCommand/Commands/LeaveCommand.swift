@@ -19,7 +19,8 @@ struct LeaveCommand: ChangingCommand {
       cannot leave.
       """)
 
-  @Argument(help: "The models; all adopted models when none is named.")
+  @Argument(
+    help: "The models; all adopted models when none is named.", completion: ModelCompletion.kind)
   var models: [String] = []
 
   @Flag(help: "Also remove what needs the models, and the journal with the last model.")

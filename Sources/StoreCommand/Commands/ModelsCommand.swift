@@ -12,7 +12,9 @@ struct ModelsCommand: LeafCommand {
       about a second to count. Exits with 1 if a model cannot be read.
       """)
 
-  @Argument(help: ArgumentHelp("The model to describe.", valueName: "model"))
+  @Argument(
+    help: ArgumentHelp("The model to describe.", valueName: "model"),
+    completion: ModelCompletion.kind)
   var name: String?
 
   @OptionGroup(title: "Common options") var options: GlobalOptions
@@ -51,7 +53,7 @@ struct ModelsCommand: LeafCommand {
       ])
     try opened.read { reads in
       for model in models {
-        let rules = model.rules.count + model.fields.reduce(0) { $0 + $1.rules.count }
+        let rules = TableRule.all(of: model, in: models).count
         let added = added.count { $0.model == model.name }
         let code = validators.count { $0.models.contains(model.name) }
         try writer.write([

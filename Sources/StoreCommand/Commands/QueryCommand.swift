@@ -16,7 +16,7 @@ struct QueryCommand: LeafCommand {
   /// Records shown on a terminal unless more are asked for.
   static let terminalLimit = 20
 
-  @Argument(help: "The model.")
+  @Argument(help: "The model.", completion: ModelCompletion.kind)
   var model: String?
 
   @OptionGroup var predicate: PredicateArguments

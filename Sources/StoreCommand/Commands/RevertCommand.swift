@@ -22,7 +22,7 @@ struct RevertCommand: WritingCommand {
   func run(_ context: CommandContext) throws -> ExitCode {
     let id = try TransactionID(argument: transaction)
     do {
-      return try Reversing(verb: "reverted", write: write) { store, mode in
+      return try Reversing(verb: "reverted", command: "revert \(id)", write: write) { store, mode in
         try store.revert(id, mode: mode)
       }
       .run(nothing: "The transaction \(id) changed nothing.", context)

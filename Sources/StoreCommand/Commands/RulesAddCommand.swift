@@ -15,7 +15,7 @@ struct RulesAddCommand: ChangingCommand {
       the message and the severity that you leave out.
       """)
 
-  @Argument(help: "The model.")
+  @Argument(help: "The model.", completion: ModelCompletion.kind)
   var model: String
 
   @Option(help: ArgumentHelp("These fields must have a value.", valueName: "a,b"))
@@ -86,7 +86,7 @@ struct RulesAddCommand: ChangingCommand {
 
   @Option(
     help: ArgumentHelp(
-      "error refuses the write, warning allows it; error by default.", valueName: "what"),
+      "error refuses the write, warning reports it; error by default.", valueName: "what"),
     transform: { try Self.severity(named: $0) })
   var severity: Violation.Severity?
 

@@ -8,11 +8,12 @@ struct RulesListCommand: LeafCommand {
     commandName: "list", abstract: "List the rules.",
     discussion: """
       Example: storecli rules list Track
-      A rule is in the table's definition, was added beside it, or is a validator in Swift. An \
-      added rule is damaged if its triggers are missing or edited.
+      The place says where a rule is: in the table's definition (CHECK, NOT NULL, UNIQUE and \
+      references), added beside it, or a validator in Swift. An added rule is damaged if its \
+      triggers are missing or edited.
       """)
 
-  @Argument(help: "The model; all of them when none is named.")
+  @Argument(help: "The model; all of them when none is named.", completion: ModelCompletion.kind)
   var model: String?
 
   @OptionGroup(title: "Common options") var options: GlobalOptions
@@ -31,17 +32,22 @@ struct RulesListCommand: LeafCommand {
     let models = try model.map { [try opened.model(named: $0)] } ?? opened.store.schema.models
     let damaged = Set(try opened.store.schemaDrift(of: [.rules]).map(\.owner.name))
     let rows = try rows(of: models, in: opened.store, damaged)
+    // Where the names of all rules begin with their model, a person sees the message in full.
+    let showsModel =
+      context.format != .table || context.options.fieldNames != nil
+      || !rows.allSatisfy { $0.models.count == 1 && $0.rule.hasPrefix($0.models[0] + ".") }
     var writer = try context.reportWriter(
-      columns: [
-        OutputColumn("rule", role: .key), OutputColumn("model", meaning: .json),
-        OutputColumn("fields", meaning: .json), OutputColumn("severity"), OutputColumn("place"),
-        OutputColumn("message"),
-      ])
+      columns: [OutputColumn("rule", role: .key)]
+        + (showsModel ? [OutputColumn("model", meaning: .json)] : []) + [
+          OutputColumn("fields", meaning: .json), OutputColumn("severity", role: .whole),
+          OutputColumn("place", role: .whole), OutputColumn("message"),
+        ])
     for row in rows {
-      try writer.write([
-        .text(row.rule), try context.list(names: row.models), try context.list(names: row.fields),
-        .text(row.severity.rawValue), .text(row.place), .text(row.message),
-      ])
+      try writer.write(
+        [.text(row.rule)] + (showsModel ? [try context.list(names: row.models)] : []) + [
+          try context.list(names: row.fields), .text(row.severity.rawValue), .text(row.place),
+          .text(row.message),
+        ])
     }
     try context.finish(writer)
     try context.console.say(Grouped.text(rows.count, "rule"))
@@ -57,16 +63,11 @@ struct RulesListCommand: LeafCommand {
   ) throws -> [Row] {
     let names = Set(models.map(\.name))
     let declared = models.flatMap { model in
-      model.fields.flatMap { field in
-        field.rules.map {
-          Row(
-            rule: $0.name, models: [model.name], fields: [field.name], place: "table",
-            message: $0.message)
-        }
+      TableRule.all(of: model, in: store.schema.models).map {
+        Row(
+          rule: $0.name, models: [model.name], fields: $0.fields, place: "table",
+          message: $0.message)
       }
-        + model.rules.map {
-          Row(rule: $0.name, models: [model.name], place: "table", message: $0.message)
-        }
     }
     let added = try store.rules().filter { names.contains($0.model) }.map {
       Row(

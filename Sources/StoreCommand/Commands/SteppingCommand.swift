@@ -18,8 +18,12 @@ struct SteppingCommand<Step: HistoryStep>: WritingCommand {
   }
 
   func run(_ context: CommandContext) throws -> ExitCode {
-    try Reversing(verb: Step.verb, write: write, step: Step.take, previews: Step.preview)
-      .run(times: count, nothing: Step.nothing, context)
+    let name = Step.configuration.commandName ?? ""
+    return try Reversing(
+      verb: Step.verb, command: count == 1 ? name : "\(name) \(count)", write: write,
+      step: Step.take, previews: Step.preview
+    )
+    .run(times: count, nothing: Step.nothing, context)
   }
 }
 

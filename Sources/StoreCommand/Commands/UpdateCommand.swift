@@ -12,7 +12,7 @@ struct UpdateCommand: WritingCommand {
       from a file and FIELD=- from standard input. FIELD:=TEXT takes TEXT literally.
       """)
 
-  @Argument(help: "The model.")
+  @Argument(help: "The model.", completion: ModelCompletion.kind)
   var model: String
 
   @Argument(
@@ -67,19 +67,7 @@ struct UpdateCommand: WritingCommand {
     _ query: StoreQuery<DynamicRecord>, of schema: ModelSchema, _ assignments: [Assignment],
     _ opened: OpenedStore, _ context: CommandContext
   ) throws -> ExitCode {
-    if !change.dryRun {
-      let count = try opened.read { reads in try reads.count(query) }
-      let isGranted =
-        try count == 0
-        || Confirmation.isGranted(
-          "Change \(Grouped.text(count, "\(schema.name) record"))?", isGiven: yes, flag: "--yes",
-          console: context.console)
-      guard isGranted else {
-        try context.console.say("nothing was changed")
-        return .failed
-      }
-    }
-    try context.writing(opened) { transaction in
+    func change(_ transaction: borrowing WriteTransaction) throws -> Int {
       if assignments.isAbsolute {
         return try transaction.update(query, set: try assignments.values(from: nil, of: schema))
       }
@@ -90,6 +78,25 @@ struct UpdateCommand: WritingCommand {
       }
       return records.count
     }
+    if !self.change.dryRun {
+      let count = try opened.read { reads in try reads.count(query) }
+      if count > 0, !yes, Confirmation.canAsk(context.console) {
+        let changes = try opened.changes(mode: .preview) { transaction in
+          _ = try change(transaction)
+        }
+        try ChangeReport(changes, in: opened.store.schema).preview(to: context.console)
+      }
+      let isGranted =
+        try count == 0
+        || Confirmation.isGranted(
+          "Change \(Grouped.text(count, "\(schema.name) record"))?", isGiven: yes, flag: "--yes",
+          console: context.console)
+      guard isGranted else {
+        try context.console.say("nothing was changed")
+        return .failed
+      }
+    }
+    try context.writing(opened, change)
     return .ok
   }
 

@@ -8,11 +8,12 @@ struct ValidateCommand: LeafCommand {
     commandName: "validate", abstract: "Check stored records against the rules in the file.",
     discussion: """
       Example: storecli validate Track
-      Exits with 2 if records break a rule, with 1 if a model cannot be read. Validators in Swift \
+      Exits with 2 if records break a rule, also one that only warns, with 1 if a model cannot be \
+      read. Validators in Swift \
       are not run; the report names them.
       """)
 
-  @Argument(help: "The model; all of them when none is named.")
+  @Argument(help: "The model; all of them when none is named.", completion: ModelCompletion.kind)
   var model: String?
 
   @OptionGroup(title: "Common options") var options: GlobalOptions

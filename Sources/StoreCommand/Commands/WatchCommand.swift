@@ -37,7 +37,7 @@ struct WatchCommand: LeafCommand {
       is replaced, renamed or removed.
       """)
 
-  @Argument(help: "The model; all of them when none is named.")
+  @Argument(help: "The model; all of them when none is named.", completion: ModelCompletion.kind)
   var model: String?
 
   @OptionGroup var predicate: PredicateArguments

@@ -61,15 +61,18 @@ struct OpenedStore {
 
   /// What a transaction of `body` changes; a preview is rolled back.
   ///
+  /// - Parameter onWarnings: Receives the broken rules that only warn, if the file has such rules.
   /// - Throws: What `body` throws. A value that does not fit is otherwise about what is stored,
   ///   which the store reads to find the changes: a failure of the file.
   func changes(
-    mode: WriteMode, _ body: (borrowing WriteTransaction) throws -> Void
+    mode: WriteMode, onWarnings: ((WarnedRecords) -> Void)? = nil,
+    _ body: (borrowing WriteTransaction) throws -> Void
   ) throws -> ChangeSet {
     var isRefused = false
     func noting(_ transaction: borrowing WriteTransaction) throws {
       do {
         try body(transaction)
+        if let onWarnings { transaction.reviewWarnings(onWarnings) }
       } catch {
         isRefused = true
         throw error
@@ -103,8 +106,7 @@ struct OpenedStore {
   func writableModel(named name: String, _ options: WriteOptions) throws -> ModelSchema {
     let model = try model(named: name)
     guard !options.skipCodeValidators else { return model }
-    let validators = try store.declaredValidators()
-      .filter { !$0.isInForce && $0.models.contains(name) }.map(\.name)
+    let validators = try missingValidators(of: name)
     guard validators.isEmpty else {
       throw CommandError(
         .rejected, code: "codeValidators",
@@ -113,6 +115,13 @@ struct OpenedStore {
         hint: "write through that program, or add --skip-code-validators", model: name)
     }
     return model
+  }
+
+  /// The names of the validators in Swift that judge records of a model, and that only another
+  /// program can run.
+  func missingValidators(of name: String) throws -> [String] {
+    try store.declaredValidators().filter { !$0.isInForce && $0.models.contains(name) }
+      .map(\.name)
   }
 }
 

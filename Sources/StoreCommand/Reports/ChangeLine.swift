@@ -20,6 +20,9 @@ struct ChangeLine {
   /// Which fields are booleans and dates, to display them as such.
   var schema: ModelSchema?
 
+  /// Whether a binding made the change.
+  var isBound: Bool { if case .binding = origin { true } else { false } }
+
   /// The lines of a change set, in its order. An update by several origins has a line for each
   /// of them.
   static func lines(of changes: ChangeSet, in schema: StoreSchema) -> [ChangeLine] {

@@ -46,6 +46,22 @@ struct ChangeReport {
     try summarize(to: console, isDryRun: context.isDryRun)
   }
 
+  /// The number of lines shown before a question.
+  static let previewCountMax = 5
+
+  /// Prints what would be changed before a question: the first lines, then the counts.
+  func preview(to console: Console) throws {
+    let terminal = console.talkTerminal
+    for line in lines.prefix(Self.previewCountMax) {
+      let text = line.text(
+        palette: Palette(isColoured: false), width: terminal.width.map { max(20, $0 - 2) })
+      try console.say("  " + text)
+    }
+    if lines.count > Self.previewCountMax {
+      try console.say("  and \(Grouped.text(lines.count - Self.previewCountMax, "more line"))")
+    }
+  }
+
   private func writeText(to console: Console) throws {
     let terminal = console.dataTerminal
     let shown = terminal.isInteractive ? lines.prefix(Self.lineCountMax) : lines[...]

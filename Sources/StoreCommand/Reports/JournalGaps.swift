@@ -35,10 +35,17 @@ struct StreamGap: Hashable {
   var start: JournalPosition?
   /// The models concerned; nil for all.
   var models: [String]?
-  /// The text for a person, without the word "gap".
+  /// The text for a program, without the word "gap".
   let words: String
+  /// Whether the journal began here, so that nothing before it was ever recorded.
+  var isBeginning = false
 
-  var text: String { "gap: \(words)" }
+  /// The text for a person.
+  var text: String {
+    guard isBeginning, let models else { return "gap: \(words)" }
+    return
+      "the journal of \(models.joined(separator: ", ")) begins here; earlier changes were not recorded"
+  }
 
   /// The position before the gap's position.
   var placeBefore: JournalPosition {
@@ -96,9 +103,20 @@ extension JournalTransaction {
       case .started:
         StreamGap(
           reason: .started, side: .before, position: last.position, models: models,
-          words: "\(words) before position \(last.position)")
+          words: "\(words) before position \(last.position)",
+          isBeginning: areFirst(models, at: first.position))
       }
     }
+  }
+}
+
+extension JournalTransaction {
+  /// Whether the journal has nothing of these models before `position`. Positions are never used
+  /// again, so nothing came before the first, and a model's first entry says that it is recorded
+  /// from there.
+  private func areFirst(_ models: [String], at position: JournalPosition) -> Bool {
+    positions.lowerBound.rawValue == 1
+      && !interruptions.contains { $0.position < position && models.contains($0.model) }
   }
 }
 

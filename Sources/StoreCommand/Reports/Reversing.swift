@@ -4,6 +4,8 @@ import ModelStore
 struct Reversing {
   /// The verb for the report: `undid`, `redid`, `reverted`.
   let verb: String
+  /// The command and its arguments, for hints: `undo 2`.
+  let command: String
   let write: WriteOptions
   /// Runs one step; a preview is rolled back. Returns nil if there is nothing to take back.
   let step: (Store, _ mode: WriteMode) throws -> Reversal?
@@ -11,11 +13,12 @@ struct Reversing {
   let previews: ((Store, _ count: Int) throws -> ReversalPreview?)?
 
   init(
-    verb: String, write: WriteOptions,
+    verb: String, command: String, write: WriteOptions,
     step: @escaping (Store, _ mode: WriteMode) throws -> Reversal?,
     previews: ((Store, _ count: Int) throws -> ReversalPreview?)? = nil
   ) {
     self.verb = verb
+    self.command = command
     self.write = write
     self.step = step
     self.previews = previews
@@ -137,11 +140,22 @@ struct Reversing {
     return reversal
   }
 
+  /// Refuses models with validators in Swift that this program cannot run, as a direct write of the
+  /// same records does. What bindings and cascades change as a result does not count, here or there.
   private func checkWritable(_ changes: ChangeSet, _ opened: OpenedStore) throws {
-    for model in Set(changes.changes.map(\.model)).sorted() {
-      // The slots of lists are not models of the schema, so they have no validators.
-      guard opened.store.schema.models.contains(where: { $0.name == model }) else { continue }
-      _ = try opened.writableModel(named: model, write)
+    guard !write.skipCodeValidators else { return }
+    let written = ChangeReport(changes, in: opened.store.schema).lines
+      .filter { $0.origin == .user }.map(\.model)
+    for model in Set(written).sorted() {
+      let validators = try opened.missingValidators(of: model)
+      guard validators.isEmpty else {
+        throw CommandError(
+          .rejected, code: "codeValidators",
+          "Nothing was changed: this would write \(model), which has validators in Swift that only "
+            + "its own program can run: \(validators.joined(separator: ", ")). Take it back with that "
+            + "program, or without its validators.",
+          hint: "storecli \(command) --skip-code-validators", model: model)
+      }
     }
   }
 }

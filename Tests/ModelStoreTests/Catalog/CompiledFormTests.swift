@@ -43,6 +43,6 @@ import Testing
     }
     #expect(
       [objects.count, CompiledForm.current, Int(hash.integer)]
-        == [278, 1, -9_178_624_624_435_336_872])
+        == [278, 2, -8_742_752_939_647_417_736])
   }
 }

@@ -210,17 +210,16 @@ import Testing
   @Test func aRunningStatementStops() async throws {
     let directory = try TemporaryDirectory()
     let store = try Self.store(directory)
-    let reached = AsyncStream.makeStream(of: Void.self)
+    let reached = DispatchGate()
     let task = Task {
       // A preview runs on a thread for blocking calls.
       _ = try await store.preview { tx in
         try tx.set(\Artist.name, to: "b", for: 1)
-        reached.continuation.finish()
+        reached.open()
         _ = try tx.value(Int64.self, SQLText(stringLiteral: Self.endless))
       }
     }
-    for await _ in reached.stream {}
-    task.cancel()
+    reached.cancelsWhenOpen(task)
     await #expect(throws: CancellationError.self) { try await task.value }
     try await store.write { tx in try tx.set(\Artist.name, to: "c", for: 1) }
     #expect(try await store.fetch(Artist.all).map(\.name) == ["c"])
@@ -229,15 +228,14 @@ import Testing
   @Test func aLoopWithoutStatementsStopsWhereItAsks() async throws {
     let directory = try TemporaryDirectory()
     let store = try Self.store(directory)
-    let reached = AsyncStream.makeStream(of: Void.self)
+    let reached = DispatchGate()
     let task = Task {
       _ = try await store.preview { tx in
-        reached.continuation.finish()
+        reached.open()
         while true { try tx.checkCancellation() }
       }
     }
-    for await _ in reached.stream {}
-    task.cancel()
+    reached.cancelsWhenOpen(task)
     await #expect(throws: CancellationError.self) { try await task.value }
   }
 

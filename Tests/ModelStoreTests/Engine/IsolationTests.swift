@@ -152,19 +152,18 @@ import Testing
   @Test func cancellingATaskInterruptsItsStatement() async throws {
     let directory = try TemporaryDirectory()
     let store = try Self.store(directory)
-    let reached = AsyncStream.makeStream(of: Void.self)
+    let reached = DispatchGate()
     let task = Task {
       try await store.write { tx in
         try tx.set(\Artist.name, to: "b", for: 1)
-        reached.continuation.yield()
+        reached.open()
         // It never ends, however late this task is cancelled.
         _ = try tx.value(
           Int64.self,
           "WITH RECURSIVE n(i) AS (SELECT 2 UNION ALL SELECT i + 1 FROM n) SELECT count(*) FROM n")
       }
     }
-    for await _ in reached.stream { break }
-    task.cancel()
+    reached.cancelsWhenOpen(task)
     let result = await task.result
     #expect(throws: CancellationError.self) { try result.get() }
     #expect(try await store.read { tx in try tx.fetch(Artist.all) } == [Artist(id: 1, name: "a")])

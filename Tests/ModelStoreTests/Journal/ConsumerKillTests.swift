@@ -6,7 +6,7 @@ import Testing
 
 /// Writers and consumers that are killed at any moment: what was committed is there, and a consumer
 /// is given every change, exactly once where its work and its cursor are one transaction.
-@Suite(.tags(.law)) struct ConsumerKillTests {
+@Suite(.tags(.law), .ownThreads) struct ConsumerKillTests {
   /// How many rounds of kills: `MODELSTORE_KILL_ROUNDS`, or enough for every day.
   private static var roundCount: Int {
     ProcessInfo.processInfo.environment["MODELSTORE_KILL_ROUNDS"].flatMap { Int($0) } ?? 30

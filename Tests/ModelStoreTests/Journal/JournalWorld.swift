@@ -56,7 +56,8 @@ final class JournalWorld {
     case .transaction(let mark):
       let signature = [mark.signature.author, mark.signature.tag].compactMap(\.self)
       return (["transaction of \(entry.position - mark.first)"] + signature).joined(separator: " ")
-    case .started(let layout): return "started \(layouts.all[layout]?.model ?? "?")"
+    case .started(let layout), .began(let layout):
+      return "started \(layouts.all[layout]?.model ?? "?")"
     case .stopped(let layout): return "stopped \(layouts.all[layout]?.model ?? "?")"
     }
   }

@@ -53,7 +53,7 @@ import Testing
     """
 
   @Test(
-    OtherProcess.isNeeded, SQLiteShell.isNeeded,
+    .ownThreads, OtherProcess.isNeeded, SQLiteShell.isNeeded,
     .enabled(if: WatchingProcess.program != nil, "There is no storecli beside the tests."),
     .timeLimit(.minutes(60)))
   func theStateThatObserversKeepIsThatOfTheFile() async throws {

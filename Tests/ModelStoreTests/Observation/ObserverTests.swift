@@ -464,7 +464,7 @@ import Testing
     #expect(shop.told() == [])
   }
 
-  @Test func waitingForDeliveryInsideAWriteTraps() async {
+  @Test(.ownThreads) func waitingForDeliveryInsideAWriteTraps() async {
     await #expect(processExitsWith: .failure) {
       let directory = try TemporaryDirectory()
       let store = try Store(at: directory.file("a.store"), models: Artist.self)
@@ -472,7 +472,7 @@ import Testing
     }
   }
 
-  @Test func waitingForDeliveryInsideACallbackSaysWhyItTraps() async {
+  @Test(.ownThreads) func waitingForDeliveryInsideACallbackSaysWhyItTraps() async {
     let ended = await #expect(
       processExitsWith: .failure, observing: [\.standardErrorContent]
     ) {

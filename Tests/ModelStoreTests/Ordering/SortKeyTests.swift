@@ -73,7 +73,7 @@ import Testing
     #expect(collations.map { SortTerm(collation: $0).hasByteOrder } == [true, true, true, false])
   }
 
-  @Test func aCustomCollationTraps() async {
+  @Test(.ownThreads) func aCustomCollationTraps() async {
     await #expect(processExitsWith: .failure) {
       let term = SortTerm(collation: .custom("german"))
       _ = SortKey(values: [.text("a")], terms: [term], key: [])

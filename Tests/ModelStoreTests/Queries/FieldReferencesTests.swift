@@ -143,7 +143,7 @@ import Testing
         == #"SELECT avg("rating") FROM "songs" WHERE "isLive" = 1"#)
   }
 
-  @Test func aComputedPropertyTraps() async {
+  @Test(.ownThreads) func aComputedPropertyTraps() async {
     await #expect(processExitsWith: .failure) {
       _ = QueryFixtures.Song.where { $0.seconds > 1 }
     }

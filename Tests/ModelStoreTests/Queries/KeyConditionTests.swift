@@ -15,7 +15,7 @@ import Testing
       try store.fetch(Country.all.order { $0.key.descending }).map(\.code) == ["DE", "CH", "AT"])
   }
 
-  @Test func aKeyOfSeveralFieldsNamesThem() async {
+  @Test(.ownThreads) func aKeyOfSeveralFieldsNamesThem() async {
     let ended = await #expect(
       processExitsWith: .failure, observing: [\.standardErrorContent]
     ) {

@@ -115,7 +115,7 @@ import Testing
     #expect(try query.aggregateText(.countDistinct, of: 3).arguments == [])
   }
 
-  @Test func negativeWindowsTrap() async {
+  @Test(.ownThreads) func negativeWindowsTrap() async {
     await #expect(processExitsWith: .failure) {
       _ = StoreQuery<DynamicRecord>(ModelSchema(name: "T", fields: [], key: []), limit: -1)
     }

@@ -190,6 +190,7 @@ import Testing
   /// before COMMIT, so that the system's refusal comes from another call.
   @Test(
     "a file size limit counts as a full disk, also for the first transaction of a log",
+    .ownThreads,
     arguments: [false, true])
   func aFileSizeLimitIsOutOfSpaceToo(afterCheckpoint isCheckpointed: Bool) async throws {
     let directory = try TemporaryDirectory()

@@ -4,7 +4,7 @@ import Testing
 @testable import ModelStore
 
 /// A forked child may not use, close or reopen what its parent has open.
-@Suite(.tags(.process)) struct ForkTests {
+@Suite(.tags(.process), .ownThreads) struct ForkTests {
   private final class Probe {
     var store: Store?
     let path: String

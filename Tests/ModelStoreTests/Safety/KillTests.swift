@@ -6,7 +6,7 @@ import Testing
 
 /// A process that is killed while it writes: acknowledged transactions are kept, and none is kept
 /// in part.
-@Suite(.tags(.law)) struct KillTests {
+@Suite(.tags(.law), .ownThreads) struct KillTests {
   /// How many rounds of kills: `MODELSTORE_KILL_ROUNDS`, or enough for every day.
   private static var roundCount: Int {
     ProcessInfo.processInfo.environment["MODELSTORE_KILL_ROUNDS"].flatMap { Int($0) } ?? 20

@@ -511,7 +511,7 @@ import Testing
     #expect(try bytes(of: path) == content)
   }
 
-  @Test(.enabled(if: getuid() == 0, "only root can become another user"))
+  @Test(.ownThreads, .enabled(if: getuid() == 0, "only root can become another user"))
   func permissionsAreRespected() async throws {
     #expect(chmod(directory.path, 0o755) == 0)
     let path = directory.file("a.store")

@@ -7,4 +7,16 @@ final class DispatchGate: Sendable {
   func wait() { semaphore.wait() }
 
   func open() { semaphore.signal() }
+
+  /// Cancels `task` when the gate opens.
+  ///
+  /// It does so on a thread of its own. A test that resumes to cancel the task may wait minutes for
+  /// one of the threads that all tests share. What runs until it is cancelled would keep a core
+  /// busy until then.
+  func cancelsWhenOpen<Success>(_ task: Task<Success, any Error>) {
+    DispatchQueue(label: "cancelling").async {
+      self.wait()
+      task.cancel()
+    }
+  }
 }

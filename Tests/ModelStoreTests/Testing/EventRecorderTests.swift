@@ -1,6 +1,7 @@
-import ModelStore
 import ModelStoreTesting
 import Testing
+
+@testable import ModelStore
 
 @Suite(.tags(.unit), .timeLimit(.minutes(30))) struct EventRecorderTests {
   private let store: Store
@@ -51,7 +52,7 @@ import Testing
     await store.close()
     await #expect(throws: RecordingEnded.self) { try await waiting.value }
     await #expect(throws: RecordingEnded.self) { try await artists.next() }
-    #expect(artists.takeAll() == [])
+    #expect(await artists.takeAll() == [])
   }
 
   @Test func waitingEndsWhenTheTaskIsCancelled() async throws {
@@ -78,6 +79,26 @@ import Testing
     let numbers = EventRecorder<Int>(store)
     await #expect(throws: RecordingEnded.self) { try await numbers.next() }
     #expect(throws: StoreError.self) { try store.recorder(of: Artist.self) }
+  }
+
+  @Test func theStoreForgetsAReleasedRecorder() throws {
+    let scope = store.lease.scope
+    let count = scope.memberCount
+    do {
+      let recorders = try (1...3).map { try store.recorder(of: \Artist.name, of: $0) }
+      #expect(scope.memberCount == count + recorders.count)
+    }
+    #expect(scope.memberCount == count)
+  }
+
+  @Test func theAsynchronousFormsReturnTheSame() async throws {
+    let store = try await Store.inMemory(models: Artist.self)
+    let artists = try await store.recorder(of: Artist.all)
+    let artist = Artist(id: 1, name: "Nina")
+    try await store.write { tx in _ = try tx.insert(artist) }
+    #expect(await artists.takeAll() == [[.inserted(artist, at: 0)]])
+    #expect(await artists.takeAll() == [])
+    await store.close()
   }
 
   @Test func rowsThatMoveAndChangeAreOneRow() throws {

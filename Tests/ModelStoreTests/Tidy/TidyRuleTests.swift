@@ -370,6 +370,15 @@ import Testing
       }
     ),
     Planted(
+      "a process without threads of its own", Project.processesHaveOwnThreads,
+      [
+        "Tests/A/A.swift":
+          "@Test func one() async { await #expect(processExitsWith: .success) {} }",
+        "Tests/A/B.swift":
+          "@Test(.ownThreads) func two() async { await #expect(processExitsWith: .success) {} }",
+      ],
+      ["Tests/A/A.swift:1: a test that starts a process has the trait .ownThreads"]),
+    Planted(
       "an unexplained id", Project.acceptanceIsExplained,
       [
         "Documentation/Acceptance.md":

@@ -19,4 +19,16 @@ extension Project {
       }
     }
   }
+
+  /// Tests that start processes do not wait for the threads that all tests share.
+  static let processesHaveOwnThreads: Rule = { project in
+    project.swift(under: "Tests").flatMap { file -> [Finding] in
+      guard file.places(of: ".", "ownThreads").isEmpty else { return [] }
+      return file.places(of: "processExitsWith").map { place in
+        Finding(
+          path: file.path, line: place.line,
+          message: "a test that starts a process has the trait .ownThreads")
+      }
+    }
+  }
 }

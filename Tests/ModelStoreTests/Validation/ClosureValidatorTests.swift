@@ -183,10 +183,9 @@ import Testing
   }
 
   @Test func aSlowValidatorEndsWithItsTask() async throws {
-    // Blocking a thread of the test's own pool could keep the task from beginning.
-    let (begun, signal) = AsyncStream.makeStream(of: Void.self)
+    let begun = DispatchGate()
     let slow = Validator("slow", Album.self) { _, reads in
-      signal.finish()
+      begun.open()
       while true { try reads.checkCancellation() }
     }
     let shop = try Shop([slow])
@@ -194,18 +193,16 @@ import Testing
     let task = Task {
       try await store.write { tx in try tx.set(\Album.title, to: "T", for: 1) }
     }
-    for await _ in begun {}
-    task.cancel()
+    begun.cancelsWhenOpen(task)
     await #expect(throws: CancellationError.self) { try await task.value }
     #expect(try await store.find(Album.self, 1)?.title == "So What")
     try await store.write { tx in try tx.set(\Artist.name, to: "Goes on", for: 1) }
   }
 
   @Test func aQueryOfASlowValidatorEndsWithItsTask() async throws {
-    // Blocking a thread of the test's own pool could keep the task from beginning.
-    let (begun, signal) = AsyncStream.makeStream(of: Void.self)
+    let begun = DispatchGate()
     let slow = Validator("slow", Album.self) { _, reads in
-      signal.finish()
+      begun.open()
       _ = try reads.value(
         Int64.self,
         "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT count(*) FROM n")
@@ -216,8 +213,7 @@ import Testing
     let task = Task {
       try await store.write { tx in try tx.set(\Album.title, to: "T", for: 1) }
     }
-    for await _ in begun {}
-    task.cancel()
+    begun.cancelsWhenOpen(task)
     await #expect(throws: CancellationError.self) { try await task.value }
     #expect(try await store.find(Album.self, 1)?.title == "So What")
   }

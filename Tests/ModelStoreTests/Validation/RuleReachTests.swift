@@ -10,10 +10,10 @@ import Testing
     #expect(try hotel.shell("INSERT INTO Booking VALUES (4, 1, 'B', 20, 21, 1, NULL)") == nil)
     #expect(
       try hotel.shell("INSERT INTO Booking VALUES (5, 1, 'B', 30, 31, 1, NULL)")?.hasSuffix(
-        "Booking must be one of at most 4 (rule Booking.few)") == true)
+        "Booking must have at most 4 records (rule Booking.few)") == true)
     #expect(try hotel.shell("UPDATE Booking SET id = id + 100, room = 2") == nil)
     let violations = try hotel.violations { tx in try tx.insert(Booking(id: 5)) }
-    #expect(violations.map(\.message) == ["must be one of at most 4"])
+    #expect(violations.map(\.message) == ["must have at most 4 records"])
   }
 
   @Test(arguments: [true, false])

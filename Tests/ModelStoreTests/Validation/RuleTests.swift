@@ -68,7 +68,7 @@ import Testing
       rule: .atMost(2, of: Booking.self, per: \Booking.room, name: "Booking.perRoom"),
       bad: "INSERT INTO Booking VALUES (9, 1, 'B', 20, 21, 1, NULL)",
       good: "INSERT INTO Booking VALUES (9, NULL, 'B', 20, 21, 1, NULL)", kind: .records,
-      fields: ["room"], message: "must be one of at most 2 for each room"),
+      fields: ["room"], message: "must not be the same in more than 2 records"),
     Case(
       rule: .sum(\Booking.price, atMost: 25, per: \Booking.room, name: "Booking.budget"),
       bad: "UPDATE Booking SET price = 15.5 WHERE id = 1",
@@ -79,7 +79,7 @@ import Testing
         from: \Booking.start, to: \Booking.end, per: \Booking.room, name: "Booking.apart"),
       bad: "UPDATE Booking SET \"end\" = 6 WHERE id = 1",
       good: "UPDATE Booking SET room = NULL WHERE id = 1", kind: .records,
-      fields: ["start", "end"], message: "must not overlap with another for each room"),
+      fields: ["start", "end"], message: "must not overlap with another record with the same room"),
   ]
 
   @Test(arguments: cases)
@@ -178,7 +178,7 @@ import Testing
     let violations = try hotel.violations { tx in
       try tx.insert(Booking(id: 5, start: 40, end: 41))
     }
-    #expect(violations.map(\.message) == ["must be one of at most 3 for each room"])
+    #expect(violations.map(\.message) == ["must not be the same in more than 3 records"])
   }
 
   @Test func addingChangingAndDroppingRulesKeepsEverythingElse() throws {

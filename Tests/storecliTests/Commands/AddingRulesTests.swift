@@ -99,7 +99,7 @@ import Testing
       bad: "n = 9", good: "n = 1"),
     Case(
       words: ["--at-most", "1", "--per", "n"], name: "T.n.count", fields: "n",
-      message: "must be one of at most 1 for each n", bad: "n = 3", good: "n = 2"),
+      message: "must not be the same in more than 1 record", bad: "n = 3", good: "n = 2"),
     Case(
       words: ["--sum", "n=6"], name: "T.n.sum", fields: "n", message: "must add up to at most 6",
       bad: "n = 4", good: "n = 2"),
@@ -108,7 +108,7 @@ import Testing
       message: "must add up to at most 6 for each s", bad: "n = 4, s = 'zz'", good: "n = 4"),
     Case(
       words: ["--no-overlap", "n,id"], name: "T.n-id.noOverlap", fields: "n,id",
-      message: "must not overlap with another", bad: "n = 0", good: "n = 1"),
+      message: "must not overlap with another record", bad: "n = 0", good: "n = 1"),
   ]
 
   @Test(arguments: cases)

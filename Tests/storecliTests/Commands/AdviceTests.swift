@@ -34,7 +34,7 @@ import Testing
       ["delete", "Cust", "--where", "name = 'x'", "--yes"], 4,
       """
       error[rejected]: Nothing was changed: Cust A is still referred to through Ord.cust \
-      (rule Cust.reference).
+      (rule Cust.reference). Delete or change 2 records of Ord first, for example Ord 1.
       hint: storecli models Cust
 
       """

@@ -242,4 +242,21 @@ import Testing
     let found = try place.run("bindings", "check", "--ndjson", "-q")
     #expect(found.out.contains("\"keys\":[1,2,3]"), "\(found)")
   }
+
+  @Test func aPersonReadsWhereAValueComesFrom() throws {
+    let place = try Workplace()
+    try place.makeMusic()
+    #expect(
+      try place.run("bindings", "why", "Album.artistName", "1", "-o", "table", "-q").out == """
+        FIELD             RECORD  VALUE             COMES FROM
+        Artist.name       1       Nina & the Tides  what programs write
+        Artist.id         1       1                 what programs write
+        Album.artistID    1       1                 what programs write
+        Album.artistName  1       Nina & the Tides  Artist.name through Album.artistID
+
+        """)
+    #expect(
+      try place.run("bindings", "why", "Album.artistName", "-o", "table", "-q").out.hasPrefix(
+        "FIELD             COMES FROM\nArtist.name       what programs write\n"))
+  }
 }

@@ -132,4 +132,30 @@ import Testing
     #expect(outcome.code == 64 && outcome.err.hasPrefix("error[output]: "), "\(outcome)")
     #expect(!FileManager.default.fileExists(atPath: place.path("music.store-journal")))
   }
+
+  @Test(arguments: [
+    ("p.xlsx", "xlsx"), ("dir.d/p.txt", "txt"), ("P.CSV.GZ", "gz"), ("p.foo", "foo"),
+  ])
+  func anUnknownEndingNamesTheKnownOnes(file: String, ending: String) throws {
+    let place = try Workplace()
+    try place.makeMusic()
+    let refused = try place.run("export", "Artist", "--to", file)
+    #expect(
+      refused.code == 64
+        && refused.err.hasPrefix(
+          "error[usage]: storecli cannot export \(ending) files. It knows the endings .csv, .tsv, "
+            + ".json, .ndjson, .jsonl; or choose a format with -o.\n"),
+      "\(refused)")
+    #expect(!FileManager.default.fileExists(atPath: place.path(file)))
+  }
+
+  @Test(arguments: ["p", ".hidden", "P.CSV", "a.b/p"])
+  func aNameWithoutAnEndingIsAccepted(file: String) throws {
+    let place = try Workplace()
+    try place.makeMusic()
+    try FileManager.default.createDirectory(
+      atPath: place.path("a.b"), withIntermediateDirectories: false)
+    #expect(try place.run("export", "Artist", "id = 1", "--to", file).code == 0)
+    #expect(try place.run("export", "Artist", "--to", "p.foo", "-o", "csv").code == 0)
+  }
 }

@@ -229,7 +229,7 @@ import Testing
           code: 4, out: "",
           err: """
             error[rejected]: Nothing was changed: Tag b is still referred to through Use.tag \
-            (rule Tag.reference).
+            (rule Tag.reference). Delete or change Use 1 first.
             hint: storecli models Tag
 
             """))

@@ -27,8 +27,12 @@ import Testing
           + "(storecli rules rebuild)\n"), "\(doctor)")
     #expect(
       try place.run("rules", "list", "Track", "--fields", "rule,place", "-q").out == """
+        Track.title.required\ttable
         Track.title.length\ttable
+        Track.seconds.required\ttable
         Track.seconds.range\ttable
+        Track.albumID.required\ttable
+        Track.albumID.reference\ttable
         Track.check\tdamaged
 
         """)
@@ -46,7 +50,7 @@ import Testing
     #expect(try place.run("update", "Track", "2", "seconds=13").code == 4)
     #expect(
       try place.run("rules", "list", "Track", "--fields", "place", "-q").out
-        == "table\ntable\nadded\n")
+        == String(repeating: "table\n", count: 6) + "added\n")
     #expect(
       try place.run("rules", "rebuild")
         == Outcome(code: 0, out: "", err: "0 rules repaired\n"))

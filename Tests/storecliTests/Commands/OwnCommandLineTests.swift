@@ -91,7 +91,7 @@ private func runLaterBookshelf(_ words: String..., database: String) -> Never {
   ).runToExit()
 }
 
-@Suite(.tags(.process)) struct OwnCommandLineTests {
+@Suite(.tags(.process), .ownThreads) struct OwnCommandLineTests {
   /// The titles that the file at `path` holds.
   private func titles(at path: String) throws -> [String] {
     let store = try Store(at: path, models: Book.self)

@@ -1,3 +1,4 @@
+import Foundation
 import Testing
 
 @Suite(.tags(.process)) struct ReadingCommandsTests {
@@ -9,9 +10,9 @@ import Testing
         == Outcome(
           code: 0,
           out: """
-            Album\t120\t5\tid\t3\t1\tdeclared
-            Artist\t40\t3\tid\t2\t0\tdeclared
-            Track\t1201\t4\tid\t2\t0\tdeclared
+            Album\t120\t5\tid\t7\t1\tdeclared
+            Artist\t40\t3\tid\t4\t0\tdeclared
+            Track\t1201\t4\tid\t6\t0\tdeclared
 
             """, err: ""))
   }
@@ -198,5 +199,33 @@ import Testing
     let taken = try place.runProcess(launching: ["/bin/bash", "completion.bash"])
     #expect(taken.code == 0 && taken.out.hasSuffix(" storecli\n"), "\(taken)")
     #expect(try place.run("completions", "tcsh").code == 64)
+  }
+
+  @Test func aShellCompletesTheModelsOfTheDatabase() throws {
+    let place = try Workplace()
+    try place.makeMusic()
+    let directory = URL(fileURLWithPath: Workplace.program).deletingLastPathComponent().path
+    let other = try Workplace()
+    try RawDatabase(other.path("t.db")).execute("CREATE TABLE Tee (id INTEGER PRIMARY KEY)")
+    try #require(try other.run("adopt", "-d", "t.db").code == 0)
+    let script = try place.run("completions", "bash").out
+    for (words, found) in [
+      (["get", ""], "Album Artist Track"), (["rules", "list", "A"], "Album Artist"),
+      (["update", "T"], "Track"), (["query", "-d", other.path("t.db"), ""], "Tee"),
+      (["query", "-d", other.path("none.db"), ""], ""),
+    ] {
+      let line = (["storecli"] + words).joined(separator: " ")
+      try place.write(
+        script + """
+
+          PATH='\(directory)':$PATH
+          COMP_WORDS=(storecli \(words.map { "'\($0)'" }.joined(separator: " ")))
+          COMP_CWORD=\(words.count) COMP_LINE='\(line)' COMP_POINT=\(line.utf8.count)
+          _storecli storecli '\(words[words.count - 1])' '\(words[words.count - 2])' 2>/dev/null
+          echo "${COMPREPLY[@]}" | grep -o '[A-Z][a-z]*' | xargs
+          """, to: "complete.bash")
+      let shown = try place.runProcess(launching: ["/bin/bash", "complete.bash"])
+      #expect(shown.out == found + "\n", "\(words) \(shown)")
+    }
   }
 }

@@ -52,6 +52,28 @@ import Testing
     #expect(try place.run("get", "A", "1", "--fields", "at").out == "2024-01-02\n")
   }
 
+  /// The field may be the new column, so the refusal alone would lead nowhere.
+  @Test func aRefusedInsertAlsoSaysThatTheTableHasChanged() throws {
+    let (place, raw) = try adopted()
+    try raw.execute("ALTER TABLE A ADD COLUMN extra TEXT")
+    for words in [["insert", "A", "extra=x"], ["update", "A", "1", "extra=x", "-n"]] {
+      #expect(
+        try place.run(words)
+          == Outcome(
+            code: 64, out: "",
+            err: """
+              error[unknownField]: A has no field extra.
+              hint: storecli models A
+              warning[outdatedModel]: The table of an adopted model has changed. A: The column extra \
+              is new. Refresh the model with Store.refreshAdopted or storecli adopt --refresh.
+              hint: storecli adopt --refresh A
+
+              """), "\(words)")
+    }
+    let written = try place.run("insert", "A", "name=x")
+    #expect(written.err.split(separator: "\n").count { $0.hasPrefix("warning") } == 1, "\(written)")
+  }
+
   @Test func objectsThatNeedAMissingColumnAreListedWithTheCommandThatDropsThem() throws {
     let (place, raw) = try adopted()
     try #require(

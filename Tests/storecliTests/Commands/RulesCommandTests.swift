@@ -35,8 +35,12 @@ import Testing
         == Outcome(code: 0, out: "", err: "added Track.lucky: Track must not bring bad luck\n"))
     #expect(
       try place.run("rules", "list", "Track", "-q").out == """
+        Track.title.required\tTrack\ttitle\terror\ttable\tmust have a value
         Track.title.length\tTrack\ttitle\terror\ttable\tmust have 1 to 120 characters
+        Track.seconds.required\tTrack\tseconds\terror\ttable\tmust have a value
         Track.seconds.range\tTrack\tseconds\terror\ttable\tmust be 1 to 7200
+        Track.albumID.required\tTrack\talbumID\terror\ttable\tmust have a value
+        Track.albumID.reference\tTrack\talbumID\terror\ttable\tmust name an existing record of Album
         Track.lucky\tTrack\t\terror\tadded\tmust not bring bad luck
 
         """)
@@ -65,8 +69,12 @@ import Testing
     }
     #expect(
       try place.run("rules", "list", "Track", "--fields", "rule", "-q").out == """
+        Track.title.required
         Track.title.length
+        Track.seconds.required
         Track.seconds.range
+        Track.albumID.required
+        Track.albumID.reference
 
         """)
   }
@@ -118,8 +126,12 @@ import Testing
     }
     #expect(
       try place.run("rules", "list", "Track", "--fields", "rule,message", "-q").out == """
+        Track.title.required\tmust have a value
         Track.title.length\tmust have 1 to 120 characters
+        Track.seconds.required\tmust have a value
         Track.seconds.range\tmust be 1 to 7200
+        Track.albumID.required\tmust have a value
+        Track.albumID.reference\tmust name an existing record of Album
         Track.check\tmust not bring bad luck
         Track.title.unique\tmust be unique where seconds < 0
 
@@ -183,7 +195,7 @@ import Testing
       "rules", "add", "Track", "--range", "albumID=..500", "--severity", "warning")
     #expect(
       try place.run("models", "--fields", "model,rules", "-q").out
-        == "Album\t3\nArtist\t2\nTrack\t4\n")
+        == "Album\t7\nArtist\t4\nTrack\t8\n")
     let sheet = try place.run("models", "Track", "--fields", "field,rules")
     #expect(sheet.out.contains("albumID\tmust be 500 or less\n"), "\(sheet)")
     #expect(sheet.err.contains("added rule Track.check: no luck\n"))

@@ -92,9 +92,9 @@ import Testing
         == Outcome(
           code: 1,
           out: """
-            card\t2\t2\tid\t0\t0\tadopted
-            deck\t1\t2\tid\t0\t0\tadopted
-            tag\t?\t2\ttag\t0\t0\tadopted
+            card\t2\t2\tid\t1\t0\tadopted
+            deck\t1\t2\tid\t2\t0\tadopted
+            tag\t?\t2\ttag\t2\t0\tadopted
 
             """, err: refusal))
     #expect(try place.run("validate", "-q") == Outcome(code: 1, out: "", err: refusal))

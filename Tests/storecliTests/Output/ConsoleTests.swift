@@ -122,7 +122,7 @@ import Testing
     }
   }
 
-  @Test func aClosedPipeEndsTheProcessByItsSignal() async {
+  @Test(.ownThreads) func aClosedPipeEndsTheProcessByItsSignal() async {
     await #expect(processExitsWith: .signal(SIGPIPE)) {
       signal(SIGPIPE, SIG_IGN)
       Console.endByBrokenPipe()

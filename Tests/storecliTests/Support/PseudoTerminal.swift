@@ -4,12 +4,15 @@ import Foundation
 enum PseudoTerminal {
   /// Runs a line of the shell on a terminal of its own.
   ///
+  /// - Parameter typed: What a person types before the program asks.
   /// - Returns: What a person sees: the output and the messages, in the order of writing.
   static func run(
-    _ line: String, in directory: String, environment: [String: String]
+    _ line: String, in directory: String, environment: [String: String], typing typed: String = ""
   ) throws -> String {
     let (ours, theirs) = try open()
     defer { close(ours) }
+    let bytes = Array(typed.utf8)
+    guard write(ours, bytes, bytes.count) == bytes.count else { throw POSIXError(.EIO) }
     let process = Process()
     process.executableURL = URL(fileURLWithPath: "/bin/sh")
     process.arguments = ["-c", line]

@@ -4,7 +4,7 @@ import Testing
 @testable import StoreCommand
 
 /// How a command that takes SIGTERM as a wish ends.
-@Suite(.tags(.process)) struct InterruptionTests {
+@Suite(.tags(.process), .ownThreads) struct InterruptionTests {
   /// Nothing here asks whether it should stop.
   @Test func aCommandThatDoesNotStopIsEndedBySIGTERM() async {
     await #expect(processExitsWith: .signal(SIGTERM)) {

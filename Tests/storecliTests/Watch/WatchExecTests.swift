@@ -129,7 +129,7 @@ import Testing
 
   /// The parent process may have set this; then the system discards the status of children that
   /// end.
-  @Test func commandsAreWaitedForWhereChildrenWereIgnored() async {
+  @Test(.ownThreads) func commandsAreWaitedForWhereChildrenWereIgnored() async {
     await #expect(processExitsWith: .exitCode(3)) {
       signal(SIGCHLD, SIG_IGN)
       EventCommand.admitWaiting()
@@ -139,7 +139,7 @@ import Testing
   }
 
   /// A program that runs this one inside itself may wait for children of its own.
-  @Test func aHandlerOfTheProgramAroundItStays() async {
+  @Test(.ownThreads) func aHandlerOfTheProgramAroundItStays() async {
     await #expect(processExitsWith: .exitCode(7)) {
       signal(SIGCHLD) { _ in }
       EventCommand.admitWaiting()

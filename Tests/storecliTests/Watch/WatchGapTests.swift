@@ -76,6 +76,21 @@ import Testing
     #expect(try world.place.runProcess("history", "--since", "1", "--fail-on-gap").code == 0)
   }
 
+  @Test func aPersonReadsWhereTheJournalBeginsAndWhereItWasRepaired() throws {
+    let world = try WatchWorld(journal: ["on", "Track"])
+    try world.set("seconds = 6", of: 1)
+    try world.raw.execute(
+      "DROP TRIGGER _ms_journal_Track_update; UPDATE Track SET seconds = 7 WHERE id = 1")
+    try world.place.run("journal", "on", "Track")
+    let shown = try world.place.run("history", "Track", "-o", "table", "-q").out
+      .split(separator: "\n").filter { !$0.hasPrefix("POSITION") }
+    #expect(shown.count == 3, "\(shown)")
+    #expect(shown.first?.contains("gap: \(Self.words) before position 3") == true, "\(shown)")
+    #expect(
+      shown.last?.contains("the journal of Track begins here; earlier changes were not recorded")
+        == true, "\(shown)")
+  }
+
   @Test func aGapEndsTheStreamWhenRequested() throws {
     let (world, _, on) = try Self.interrupted()
     let outcome = try world.watch("Track", "--fail-on-gap")

@@ -61,39 +61,39 @@ extension CatalogEditor {
   func rebuildBindings() throws -> [(binding: String, recordCount: Int)] {
     // Updates the values first, in an ordinary transaction, so that observers receive exact
     // changes. Recreating the triggers then finds nothing to update.
-    let mended = try engine.write { tx in
+    let updated = try engine.write { tx in
       var unread = UnreadBindings(policy: .stop)
       return try self.synchroniseBindings(in: tx.access, &unread)
     }
-    return try completed(mended, besides: [])
+    return try completed(updated, besides: [])
   }
 
   /// See ``Store/rebuildReadableBindings(mode:)``.
   func rebuildReadableBindings(mode: WriteMode) throws -> BindingsRebuild {
     func synchronise(_ access: _TransactionAccess) throws -> BindingsRebuild {
-      var unread = UnreadBindings(policy: .goOn)
-      let mended = try self.synchroniseBindings(in: access, &unread)
-      return BindingsRebuild(mended: mended, unread: unread.errors)
+      var unread = UnreadBindings(policy: .skip)
+      let updated = try self.synchroniseBindings(in: access, &unread)
+      return BindingsRebuild(updated: updated, unread: unread.errors)
     }
     guard mode == .commit else {
       return try engine.preview { tx in try synchronise(tx.access) }.value
     }
     var rebuild = try engine.write { tx in try synchronise(tx.access) }
-    rebuild.mended = try completed(rebuild.mended, besides: Set(rebuild.unread.map(\.binding)))
+    rebuild.updated = try completed(rebuild.updated, besides: Set(rebuild.unread.map(\.binding)))
     return rebuild
   }
 
   /// Installs the triggers, and adds the bindings whose records were updated because of that.
   private func completed(
-    _ mended: [(binding: String, recordCount: Int)], besides left: Set<String>
+    _ updated: [(binding: String, recordCount: Int)], besides left: Set<String>
   ) throws -> [(binding: String, recordCount: Int)] {
     let made = try changing { connection in
       try Reconciler(connection).reconcile(
         self.filedBindings(on: connection).keeping { !left.contains($0.binding.name) })
     }
-    let others = made.filter { made in !mended.contains { $0.binding == made.binding } }
+    let others = made.filter { made in !updated.contains { $0.binding == made.binding } }
       .map { (binding: $0.binding, recordCount: $0.recordCount) }
-    return mended + others.filter { $0.recordCount > 0 }
+    return updated + others.filter { $0.recordCount > 0 }
   }
 
   func previewBindingsRebuild() throws -> [(binding: String, recordCount: Int)] {
@@ -119,14 +119,14 @@ extension CatalogEditor {
         try Reconciler(connection).restoreStorage(of: binding, in: installed)
       }
     }
-    var mended: [(binding: String, recordCount: Int)] = []
+    var updated: [(binding: String, recordCount: Int)] = []
     for binding in bindings {
       let count = try unread.attempt(binding.binding, of: models, in: access) {
         try binding.synchronise(on: connection)
       }
-      if let count, count > 0 { mended.append((binding.binding.name, count)) }
+      if let count, count > 0 { updated.append((binding.binding.name, count)) }
     }
-    return mended
+    return updated
   }
 
   /// Returns the bindings of the file's catalog.
@@ -214,7 +214,7 @@ extension CatalogEditor {
 /// The bindings that a rebuild cannot read or write, each with the reason.
 private struct UnreadBindings {
   /// The reaction to the first such binding.
-  enum Policy { case stop, goOn }
+  enum Policy { case stop, skip }
 
   let policy: Policy
   private(set) var errors: [(binding: String, error: StoreError)] = []
@@ -231,7 +231,7 @@ private struct UnreadBindings {
     _ binding: BindingSchema, of models: ModelRegistry, in access: _TransactionAccess,
     _ body: () throws -> Result
   ) throws -> Result? {
-    guard policy == .goOn else { return try body() }
+    guard policy == .skip else { return try body() }
     guard !errors.contains(where: { $0.binding == binding.name }) else { return nil }
     do {
       return try access.runner.savepoint(body)

@@ -140,6 +140,7 @@ extension CatalogEditor {
     let obsolete = try install(schemas, in: models, on: connection)
     let notices = try install(declarations.rules, in: models, on: connection)
     try CatalogEntries.bindings.remove(obsolete, on: connection)
+    let unbegun = try journal.unbegun(declarations.models, on: connection)
     try CatalogEntries.models.remove(
       CatalogEntries.models.read(on: connection).superseded(by: declarations.models),
       on: connection)
@@ -147,7 +148,7 @@ extension CatalogEditor {
     try CatalogEntries.bindings.write(schemas, on: connection)
     try CatalogEntries.validators.write(declarations.validatorSchemas, on: connection)
     // In the same transaction, so that a failure here leaves the file as it was.
-    try journal.install(declarations, on: connection)
+    try journal.install(declarations, unbegun: unbegun, on: connection)
     try recordOrder(for: declarations, on: connection)
     return notices
   }

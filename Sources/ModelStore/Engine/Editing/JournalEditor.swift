@@ -4,11 +4,15 @@ struct JournalEditor {
 
   /// Sets up recording for declared models as the configuration asks, and for other models as the
   /// file says. Uses its own transaction, unless one is open.
-  func install(_ declarations: Declarations, on connection: Connection) throws {
+  ///
+  /// - Parameter unbegun: The models that have had no records yet; see ``unbegun(_:on:)``.
+  func install(
+    _ declarations: Declarations, unbegun: Set<String> = [], on connection: Connection
+  ) throws {
     guard try plan(for: declarations, on: connection)?.isEmpty == false else { return }
     func apply() throws {
       // Another process may have done it already, or asked for more.
-      guard let plan = try plan(for: declarations, on: connection) else { return }
+      guard let plan = try plan(for: declarations, unbegun: unbegun, on: connection) else { return }
       try Reconciler(connection).apply(plan)
     }
     try connection.isInTransaction ? apply() : connection.inTransaction(apply)
@@ -16,7 +20,7 @@ struct JournalEditor {
 
   /// Returns the steps of ``install(_:on:)``; nil if nothing is to be recorded.
   func plan(
-    for declarations: Declarations, on connection: Connection
+    for declarations: Declarations, unbegun: Set<String> = [], on connection: Connection
   ) throws -> SchemaPlan? {
     let detail = declarations.changeJournal
     guard let layouts = try JournalLayouts(reading: connection),
@@ -30,7 +34,43 @@ struct JournalEditor {
       }
     }
     return try CompiledJournal(layouts, of: models, in: try Catalog(reading: connection))
-      .plan(recording: details)
+      .plan(recording: details, unbegun: unbegun)
+  }
+
+  /// Returns those of `models` that the file does not know yet, if their tables and the journal
+  /// have never had anything to report.
+  ///
+  /// The journal of such a model has its changes from the first one on. A new consumer needs no
+  /// gap: it builds its data from the changes alone. If there is a consumer already, it may have
+  /// read records of these tables that were deleted since, so no model is returned.
+  ///
+  /// - Precondition: A write transaction is open, and `models` are not in the catalog yet.
+  func unbegun(_ models: [ModelSchema], on connection: Connection) throws -> Set<String> {
+    let isFresh = try connection.firstRow(
+      """
+      SELECT
+        NOT EXISTS (
+          SELECT 1
+          FROM _ms_journal
+          WHERE layout <> \(JournalLayout.journalNumber)
+          OR entry <> \(JournalMark.Kind.started.rawValue) OR c1 IS NOT 1
+        )
+        AND NOT EXISTS (SELECT 1 FROM _ms_journal_consumers)
+      """
+    ) { row in try row.integer(at: 0) == 1 }
+    guard isFresh == true else { return [] }
+    let filed = try CatalogEntries.models.understood(on: connection)
+    let names = Set(filed.map(\.name))
+    let tables = Set(filed.map(\.table.asciiFolded))
+    return Set(
+      try models.filter { model in
+        guard model.kind == .table, !model.isAdopted, !names.contains(model.name),
+          !tables.contains(model.table.asciiFolded)
+        else { return false }
+        return try connection.firstRow(
+          "SELECT 1 FROM main.\(identifier: model.table) LIMIT 1"
+        ) { _ in true } == nil
+      }.map(\.name))
   }
 
   /// Returns the state of the journal before another change to the file; nil if there is no

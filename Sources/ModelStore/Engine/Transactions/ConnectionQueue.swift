@@ -103,7 +103,7 @@ final class ConnectionQueue<Resource>: @unchecked Sendable {
       return try use { resource in
         let held = connection.withLock { $0 }
         guard let connection = held.connection else { return try body(&resource) }
-        return try connection.hooks.heeding(call.request) { try body(&resource) }
+        return try connection.hooks.withStopRequest(call.request) { try body(&resource) }
       }
     }
   }
@@ -221,7 +221,9 @@ final class ConnectionQueue<Resource>: @unchecked Sendable {
       return try body(&held)
     } catch {
       let reason = (error as? ConnectionFailure)?.reason ?? error
-      throw (reason as? SQLiteError).map { StoreError($0) } ?? reason
+      guard let error = (reason as? SQLiteError).map({ StoreError($0) }) ?? reason as? StoreError
+      else { throw reason }
+      throw error.naming(connection.withLock { $0.connection?.path })
     }
   }
 

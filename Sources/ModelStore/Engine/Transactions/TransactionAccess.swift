@@ -249,8 +249,8 @@ public final class _TransactionAccess {
 
   /// Returns the stored record after a write.
   @usableFromInline
-  func stored<M: Model>(_ written: M) throws -> M {
-    guard let stored = try record(M.self, key: written.key) else {
+  func stored<M: Model>(_ model: M.Type, key: M.Key) throws -> M {
+    guard let stored = try record(model, key: key) else {
       throw StoreError(
         .recordNotFound, "\(M.schema.name): a trigger removed the record as it was inserted.",
         model: M.schema.name)

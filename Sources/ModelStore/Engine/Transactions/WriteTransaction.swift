@@ -63,6 +63,40 @@ extension WriteTransaction {
     try write(value, with: .insert)
   }
 
+  /// Inserts a record with a key that SQLite chooses. The key of `record` is ignored.
+  ///
+  /// Give the key a default value, and leave it out:
+  /// ```swift
+  /// struct Note: CodableModel {
+  ///   var id: Int64 = 0
+  ///   var title: String
+  ///   …
+  /// }
+  /// let note = try tx.insert(generatingKey: Note(title: "Buy bread"))
+  /// ```
+  ///
+  /// It also reads the stored record. To insert many records quickly, choose their keys yourself or
+  /// insert drafts.
+  ///
+  /// - Returns: The stored record, with its key.
+  /// - Throws: ``StoreError`` with code `misuse` if the key is not a single integer that SQLite can
+  ///   choose; `rejected` as for ``insert(_:)``. You can then continue the transaction.
+  @discardableResult
+  public borrowing func insert<M: Model>(generatingKey record: M) throws -> M {
+    let schema = M.schema
+    guard let index = schema.rowIDFieldIndex else {
+      throw StoreError(
+        .misuse,
+        "\(schema.name): SQLite cannot choose the key (\(schema.key.joined(separator: ", "))), because it is not a single integer. Set the key, and call insert(_:).",
+        model: schema.name, field: schema.key.first)
+    }
+    let written = try access.write(M.self, with: .insert) { arguments in
+      try record.encode(to: &arguments)
+      arguments.setNull(at: index)
+    }
+    return try access.stored(M.self, key: M.Key(sqlValues: [.integer(written.rowID)]))
+  }
+
   /// Inserts a record. If its key already exists, updates the fields of the existing record.
   @discardableResult
   @inlinable
@@ -135,7 +169,8 @@ extension WriteTransaction {
       try value.encode(to: &arguments)
     }
     let record = try value.record(rowID: written.rowID)
-    return written.isRewritten ? try access.stored(record) : record
+    return written.isRewritten
+      ? try access.stored(Value.Inserted.self, key: record.key) : record
   }
 
   static func values<Key: ModelKey>(_ key: Key) throws -> [SQLValue] {
@@ -369,8 +404,7 @@ extension WriteTransaction {
     try checkWritable(schema)
     return try values.map { name, value in
       guard let index = schema.fieldIndex(named: name) else {
-        throw StoreError(
-          .unknownField, "\(schema.name) has no field \(name).", model: schema.name, field: name)
+        throw StoreError(unknownField: name, of: schema)
       }
       guard schema.fields[index].generated == nil else {
         throw StoreError(

@@ -22,8 +22,8 @@ public struct Consumer: Sendable {
 
   /// The position at which a consumer starts.
   public enum Start: Hashable, Sendable {
-    /// At the oldest entry of the journal. If older entries were trimmed, the first batch says so
-    /// in ``ConsumerBatch/reset``.
+    /// At the oldest entry of the journal. If older entries were trimmed, or the journal was turned
+    /// on after the models were declared, ``ConsumerBatch/reset`` of the first batch is set.
     case start
     /// At the end: the consumer receives only later changes.
     case end

@@ -68,7 +68,7 @@ struct PastRecords {
             .misuse,
             "Position \(start) is in the middle of a transaction, which ends at \(entry.position).")
         }
-      case .started(let layout), .stopped(let layout):
+      case .started(let layout), .began(let layout), .stopped(let layout):
         if layouts.all[layout]?.model == schema.name {
           throw Obstacle.wasDisabled.error(schema, position)
         }

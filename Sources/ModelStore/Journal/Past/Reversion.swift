@@ -83,7 +83,7 @@ struct Reversion {
     for entry in entries {
       switch entry.content {
       case .record(let record): try add(record)
-      case .started(let layout), .stopped(let layout):
+      case .started(let layout), .began(let layout), .stopped(let layout):
         if let model = layouts.all[layout]?.model { gaps.insert(model) }
       case .transaction: break
       }

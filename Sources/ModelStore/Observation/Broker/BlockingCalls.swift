@@ -14,7 +14,12 @@ final class BlockingCalls: Sendable {
   }
 
   private let lanes = Mutex<[Lane]>([])
-  private static let laneCountMax = 4
+  private let laneCountMax: Int
+
+  /// - Parameter laneCountMax: The most threads at a time.
+  init(laneCountMax: Int = 4) {
+    self.laneCountMax = laneCountMax
+  }
 
   /// Runs `body` on the thread with the fewest waiting. If the task is cancelled, statements that
   /// `body` runs stop; see ``StoppableCall``.
@@ -69,7 +74,7 @@ final class BlockingCalls: Sendable {
   private func take() -> (place: Int, queue: DispatchQueue) {
     lanes.withLock { lanes in
       var place = lanes.indices.min { lanes[$0].load < lanes[$1].load } ?? 0
-      if lanes.count < Self.laneCountMax, lanes.allSatisfy({ $0.load > 0 }) {
+      if lanes.count < laneCountMax, lanes.allSatisfy({ $0.load > 0 }) {
         place = lanes.count
         lanes.append(
           Lane(queue: DispatchQueue(label: "modelstore.calls", qos: .userInitiated)))

@@ -60,6 +60,9 @@ final class ObservationScope: Sendable {
     }
   }
 
+  /// The number of observations that ``add(_:end:)`` has added and that have not ended.
+  var memberCount: Int { state.withLock { $0.members.count } }
+
   /// Ends every observation: no further callback is called, and loops finish.
   ///
   /// - Returns: false when it had already ended.

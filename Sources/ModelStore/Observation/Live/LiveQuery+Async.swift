@@ -1,4 +1,4 @@
-// Asynchronous forms of what may read the file. Swift picks them in asynchronous functions.
+// Asynchronous forms of calls that may read the file. Swift picks them in asynchronous functions.
 extension LiveQuery {
   /// Calls `body` for each commit that changes the result, as the synchronous form does. The
   /// observation has begun when the call returns.

@@ -73,19 +73,19 @@ public final class LiveQuery<Element: Fetchable>: Sendable {
     return try begin(mailbox, options)
   }
 
-  /// Reports an error that no call can throw. That the store was closed is none.
+  /// Reports an error that no call can throw, unless it comes from closing the store.
   func report(_ error: any Error) {
     if !store.scope.hasEnded { store.scope.report(StoreError(reporting: error)) }
   }
 
-  /// Subscribes with the result as it is now, and no commit between the two.
+  /// Reads the current result and subscribes to later changes. No commit comes between the two.
   ///
   /// - Parameters:
-  ///   - take: Called once with the result, before `body` can be.
-  ///   - body: Called on the delivery queue, with all that happened since as one event. A failure
-  ///     is a record that does not fit.
-  /// - Throws: As ``observe(options:coalescing:_:)`` with the initial result does, and what `take`
-  ///   throws.
+  ///   - take: Called once with the result, before any call of `body`.
+  ///   - body: Called on the delivery queue. Commits since the last call are combined into one
+  ///     event. A failure means that a record could not be decoded.
+  /// - Throws: The errors of ``observe(options:coalescing:_:)`` with the initial result, and of
+  ///   `take`.
   func follow(
     from take: (QueryChanges<Element>) throws -> Void,
     _ body: @escaping @Sendable (Result<QueryChanges<Element>, any Error>) -> Void

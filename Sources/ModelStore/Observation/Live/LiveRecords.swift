@@ -11,21 +11,22 @@ internal import Synchronization
 /// }
 /// ```
 ///
-/// The records change on the store's delivery queue, in its turn among the callbacks. Commits that
-/// come faster are taken as one. As with ``LiveRecord``, the new records are there already when the
-/// change is announced. You may read them on any thread. The list follows its query for as long as
-/// you hold it, and does not keep the store open.
+/// The records are updated on the store's delivery queue, in order with the callbacks. If commits
+/// come faster than that, several become one update. As with ``LiveRecord``, you can already read
+/// the new records when you are notified, on any thread. The list follows its query for as long as
+/// you retain it, and does not keep the store open.
 public final class LiveRecords<Element: Fetchable>: Observable, Sendable {
   private struct State {
     var records: [Element] = []
-    /// Whether the records miss a change and must be read again.
+    /// Whether a change could not be applied, so that the records must be read again.
     var isStale = false
-    /// The number of the subscription that the records follow, and what ends it.
+    /// The number of the subscription that updates the records.
     var subscription = 0
+    /// Ends that subscription.
     var token: ObservationToken?
   }
 
-  /// The query whose records these are.
+  /// The query that selects the records.
   public var query: StoreQuery<Element> { source.query }
   private let source: LiveQuery<Element>
   private let registrar = ObservationRegistrar()
@@ -38,20 +39,20 @@ public final class LiveRecords<Element: Fetchable>: Observable, Sendable {
     try begin()
   }
 
-  /// The records in the order of the query, as of the latest commit delivered.
+  /// The records in the order of the query, as of the latest delivered commit.
   ///
-  /// The array is a snapshot: all its records are of one commit, and it never changes. Read it once
-  /// where several answers must agree, such as a count and a record. Two lists may show different
+  /// The array is a snapshot of one commit, and it never changes. If you need several consistent
+  /// values, such as the count and a record, read the array once. Two lists may show different
   /// commits for a moment.
   ///
-  /// If a record does not fit `Element`, the store reports the error, and the list stays as it was
-  /// until a later commit makes every record fit.
+  /// If a record cannot be decoded as `Element`, the store reports the error. The list keeps its
+  /// records until a later commit makes every record valid.
   public var records: [Element] {
     registrar.access(self, keyPath: \.records)
     return state.withLock { $0.records }
   }
 
-  /// Reads the result as it is now, and follows what comes after it in place of what it followed.
+  /// Reads the current result and follows later changes, instead of the former subscription.
   private func begin() throws {
     let number = state.withLock { $0.subscription } + 1
     let token = try source.follow { initial in
@@ -60,7 +61,7 @@ public final class LiveRecords<Element: Fetchable>: Observable, Sendable {
       self?.follow(changes, of: number)
     }
     let former = state.withLock { state in
-      // On the delivery queue the list may have begun again before this line.
+      // The delivery queue may have begun another subscription before this line.
       guard state.subscription == number else { return token as ObservationToken? }
       let former = state.token
       state.token = token
@@ -69,7 +70,7 @@ public final class LiveRecords<Element: Fetchable>: Observable, Sendable {
     former?.cancel()
   }
 
-  /// Takes over what became of the result. On the delivery queue.
+  /// Applies the changes of the result. It runs on the delivery queue.
   private func follow(_ changes: Result<QueryChanges<Element>, any Error>, of number: Int) {
     let (subscription, isStale, former) = state.withLock {
       ($0.subscription, $0.isStale, $0.records)
@@ -81,7 +82,7 @@ public final class LiveRecords<Element: Fetchable>: Observable, Sendable {
         changes.apply(to: &records)
         replace(with: records, following: number)
       } else {
-        // Where a record did not fit, it may have been the old one; otherwise this fails as well.
+        // The record that could not be decoded may be an old one. Otherwise this fails as well.
         try begin()
       }
       registrar.willSet(self, keyPath: \.records)
@@ -100,7 +101,7 @@ public final class LiveRecords<Element: Fetchable>: Observable, Sendable {
       state.subscription = number
       return former
     }
-    // The records that go are released here, outside the lock.
+    // The former records are released here, outside the lock.
     withExtendedLifetime(former) {}
   }
 }

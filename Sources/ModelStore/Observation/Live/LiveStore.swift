@@ -2,7 +2,7 @@
 struct LiveStore: Sendable {
   /// The store's observations.
   let scope: ObservationScope
-  /// Where tasks have its blocking calls made.
+  /// The threads for its asynchronous forms.
   let calls: BlockingCalls
   private let run: @Sendable ((Reading) throws -> Void) throws -> Void
 

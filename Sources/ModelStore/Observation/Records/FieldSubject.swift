@@ -10,7 +10,7 @@
 /// need.
 public final class FieldSubject<M: Model, Value: ColumnValue>: Sendable {
   let place: Wave.Place
-  /// Where tasks have its blocking calls made.
+  /// The threads for its asynchronous forms.
   let calls: BlockingCalls
   private let write: @Sendable (Value) throws -> Void
   /// Writes without blocking the calling thread. Returns the commit's version, after every commit

@@ -166,7 +166,7 @@ struct GateStore: Sendable {
   /// closure that cancels this.
   var whenOver: @Sendable ([GatePlace], @escaping @Sendable () -> Void) -> @Sendable () -> Void
   var report: @Sendable (any Error) -> Void
-  /// Where tasks have the gate's blocking calls made.
+  /// The threads for the gate's asynchronous forms.
   var calls: BlockingCalls
 }
 

@@ -16,10 +16,10 @@ import Testing
     let directory = try TemporaryDirectory()
     let store = try Self.library(directory)
     // snippet: delivery-backlog
-    let heard = Mutex<[String]>([])
+    let lines = Mutex<[String]>([])
     let subscription = try store.observe(.field(\Book.title, of: 1), coalescing: .latest) {
       change in
-      heard.withLock { $0.append("\(change.old ?? "none") → \(change.new ?? "none")") }
+      lines.withLock { $0.append("\(change.old ?? "none") → \(change.new ?? "none")") }
     }
 
     subscription.pause()
@@ -30,7 +30,7 @@ import Testing
     store.waitForDelivery()
     // Dispossessed → The Dispossessed
     // end
-    #expect(heard.withLock { $0 } == ["Dispossessed → The Dispossessed"])
+    #expect(lines.withLock { $0 } == ["Dispossessed → The Dispossessed"])
     subscription.cancel()
   }
 
@@ -112,18 +112,18 @@ import Testing
     let directory = try TemporaryDirectory()
     let store = try Self.library(directory)
     // snippet: writing-inside-observers
-    let heard = Mutex<[String]>([])
+    let lines = Mutex<[String]>([])
     let tidy = try store.observe(\Book.title, of: 1) { change in
       guard let title = change.new, title.hasSuffix("  ") else { return }
-      heard.withLock { $0.append("tidies") }
+      lines.withLock { $0.append("tidies") }
       do {
         try store.write { tx in try tx.set(\Book.title, to: String(title.dropLast(2)), for: 1) }
       } catch {
-        heard.withLock { $0.append("\(error)") }
+        lines.withLock { $0.append("\(error)") }
       }
     }
     let reader = try store.observe(\Book.title, of: 1) { change in
-      heard.withLock { $0.append("[\(change.new ?? "none")]") }
+      lines.withLock { $0.append("[\(change.new ?? "none")]") }
     }
     try store.write { tx in try tx.set(\Book.title, to: "The Tombs of Atuan  ", for: 1) }
     // tidies
@@ -131,7 +131,7 @@ import Testing
     // [The Tombs of Atuan]
     // end
     for _ in 0..<2 { store.waitForDelivery() }
-    #expect(heard.withLock { $0 } == ["tidies", "[The Tombs of Atuan  ]", "[The Tombs of Atuan]"])
+    #expect(lines.withLock { $0 } == ["tidies", "[The Tombs of Atuan  ]", "[The Tombs of Atuan]"])
     for subscription in [tidy, reader] { subscription.cancel() }
   }
 

@@ -4,23 +4,24 @@ import Testing
 @Suite(.tags(.unit)) struct FAQExample {
   @Test func sqliteChoosesAKey() throws {
     let directory = try TemporaryDirectory()
-    let store = try Store(at: directory.file("library.store"), models: Author.self)
-    // snippet: faq-draft
-    struct NewAuthor: Insertable {
-      var name: String
+    let path = directory.file("library.store")
+    // snippet: faq-generated-key
+    struct Note: CodableModel {
+      var id: Int64 = 0
+      var title: String
 
-      func encode(to arguments: inout ArgumentWriter) throws {
-        try (nil as Int64?).encode(to: &arguments, at: 0)
-        try name.encode(to: &arguments, at: 1)
-      }
+      var key: Int64 { id }
 
-      func record(rowID: Int64) throws -> Author { Author(id: rowID, name: name) }
+      static let definition = ModelDefinition<Note>(
+        "Note", key: \.id, fields: [.init("id", \.id), .init("title", \.title)])
     }
 
-    let author = try store.write { tx in try tx.insert(NewAuthor(name: "Octavia E. Butler")) }
-    // author.id: 1
+    let store = try Store(at: path, models: Note.self)
+    let note = try store.write { tx in try tx.insert(generatingKey: Note(title: "Buy bread")) }
+    // note.id: 1
     // end
-    #expect(author == Author(id: 1, name: "Octavia E. Butler"))
+    #expect(try store.fetch(Note.all).map(\.title) == [note.title])
+    #expect(note.id == 1)
   }
 
   @Test func anOldValueComesWithAChange() throws {

@@ -12,16 +12,16 @@ import Testing
       try tx.insert(Book(id: 1, title: "Tehanu", pages: 226))
     }
 
-    let heard = Mutex<[String]>([])
+    let lines = Mutex<[String]>([])
     let bag = ObservationBag()
     let title = Observed.field(\Book.title, of: 1)
     try store.observe(title, in: bag, options: .initial) { change in
-      heard.withLock { $0.append("\(change.phase): \(change.new ?? "none")") }
+      lines.withLock { $0.append("\(change.phase): \(change.new ?? "none")") }
     }
     // The same again: the first stays.
     try store.observe(title, in: bag) { _ in }
     try store.observe(.fields([\Book.pages, \Book.rating], of: 1), in: bag) { event in
-      heard.withLock { $0.append(event.field == \Book.pages ? "pages" : "rating") }
+      lines.withLock { $0.append(event.field == \Book.pages ? "pages" : "rating") }
     }
 
     try store.write { tx in
@@ -39,7 +39,7 @@ import Testing
     bag.removeAll()
     // end
     #expect(
-      heard.withLock { $0 } == ["initial: Tehanu", "after: Tehanu, 4th", "rating"])
+      lines.withLock { $0 } == ["initial: Tehanu", "after: Tehanu, 4th", "rating"])
     #expect(observed == ["Book[1].title", "Book[1].pages", "Book[1].rating"])
     #expect(store.observations().isEmpty)
   }
@@ -55,9 +55,9 @@ import Testing
       }
     }
 
-    let heard = Mutex<[String]>([])
+    let lines = Mutex<[String]>([])
     let window = try store.observe(\Book.title, ofEach: Array(1...20)) { key, change in
-      heard.withLock { $0.append("\(key): \(change.new ?? "none")") }
+      lines.withLock { $0.append("\(key): \(change.new ?? "none")") }
     }
     try window.move(to: Array(11...30))
     try store.write { tx in
@@ -68,6 +68,6 @@ import Testing
     // 25: on the screen
     window.cancel()
     // end
-    #expect(heard.withLock { $0 } == ["25: on the screen"])
+    #expect(lines.withLock { $0 } == ["25: on the screen"])
   }
 }

@@ -12,15 +12,15 @@ import Testing
       try tx.insert(Book(id: 1, title: "The Lathe", pages: 184))
     }
 
-    let heard = Mutex<[String]>([])
+    let lines = Mutex<[String]>([])
     let title = try store.observe(\Book.title, of: 1) { change in
-      heard.withLock { $0.append("title: \(change.old ?? "none") → \(change.new ?? "none")") }
+      lines.withLock { $0.append("title: \(change.old ?? "none") → \(change.new ?? "none")") }
     }
     let facts = try store.observe(Book.self, of: 1, fields: [\.pages, \.rating]) { change in
-      heard.withLock { $0.append("facts: \(change.fields.map(\.name))") }
+      lines.withLock { $0.append("facts: \(change.fields.map(\.name))") }
     }
     let books = try store.observe(Book.self) { event in
-      heard.withLock { $0.append("books: \(event.changes.map(\.operation.rawValue))") }
+      lines.withLock { $0.append("books: \(event.changes.map(\.operation.rawValue))") }
     }
 
     try store.write { tx in
@@ -37,7 +37,7 @@ import Testing
     for subscription in [title, facts, books] { subscription.cancel() }
     // end
     #expect(
-      heard.withLock { $0 } == [
+      lines.withLock { $0 } == [
         "title: The Lathe → The Lathe of Heaven", "books: [\"update\", \"insert\"]",
         "facts: [\"rating\"]", "books: [\"update\"]",
       ])

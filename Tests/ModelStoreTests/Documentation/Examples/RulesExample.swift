@@ -33,13 +33,13 @@ import Testing
     }
     // Book.title.notBlank: must not be empty
     // Book.shelfLength: must add up to at most 1000 for each authorID
-    // Book.twoOfEach: must be one of at most 2 for each authorID
+    // Book.twoOfEach: must not be the same in more than 2 records
     // end
     #expect(
       refusals == [
         "Book.title.notBlank: must not be empty",
         "Book.shelfLength: must add up to at most 1000 for each authorID",
-        "Book.twoOfEach: must be one of at most 2 for each authorID",
+        "Book.twoOfEach: must not be the same in more than 2 records",
       ])
   }
 
@@ -58,12 +58,12 @@ import Testing
     let store = try Store(at: path, models: Author.self, Book.self)
     let rated = Rule.required(\Book.rating)
 
-    // Look first: who breaks it?
+    // First find the records that break it.
     let finding = try store.finding(of: rated)
     let count = finding?.count ?? 0
     let keys = finding?.keys ?? []
 
-    // Adding it is refused while records break it, with the list of them.
+    // While records break the rule, adding it throws and lists them.
     var refusal: StoreError?
     do {
       try store.add(rated)
@@ -71,11 +71,11 @@ import Testing
       refusal = error
     }
 
-    // Add it all the same: what is there stays, what is written from now on obeys.
+    // Keep these records. Every write from now on must obey the rule.
     try store.add(rated, existingViolations: .keep)
     try store.write { tx in try tx.set(\Book.title, to: "Voices (2006)", for: 2) }
 
-    // Put the old records right, or let go of the rule again.
+    // Correct the old records, or drop the rule again.
     try store.write { tx in try tx.set(\Book.rating, to: 5, for: 2) }
     let isClean = try store.findings(in: Book.schema).isEmpty
     try store.dropRule("Book.rating.required")

@@ -1,0 +1,1 @@
+../../ModelStoreTests/Support/OwnThreads.swift
