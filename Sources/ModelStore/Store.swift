@@ -200,7 +200,8 @@ extension Store {
   ///
   /// Writes that wait at the same time share one COMMIT, and so one sync of the disk. Each is still
   /// a write of its own: it is validated, refused, recorded and published alone, in the order of
-  /// calls, and it returns after the COMMIT. Two things differ, for which ``writeAlone(_:)`` exists:
+  /// calls, and it returns after the COMMIT. Two things differ. Use ``writeAlone(_:)`` to avoid
+  /// them:
   ///
   /// - If a write makes SQLite roll back everything, for example by a trigger with
   ///   `RAISE(ROLLBACK)`, the writes that share its COMMIT throw `busy` and can be tried again.
@@ -221,8 +222,8 @@ extension Store {
     return try await engine.line.write(on: engine, body)
   }
 
-  /// Runs `body` as the asynchronous `write(_:)` does, in a transaction that it shares with no
-  /// other write. Use it for a long import, or for a body that may make SQLite roll everything back.
+  /// Runs `body` as the asynchronous `write(_:)` does, in a transaction that no other write shares.
+  /// Use it for a long import, or for a body that may make SQLite roll everything back.
   @discardableResult
   public func writeAlone<Result: Sendable>(
     _ body: @escaping @Sendable (borrowing WriteTransaction) throws -> Result

@@ -120,7 +120,7 @@ final class ForeignSync: Sendable {
   /// Reads, on the committing thread, the state that observers are receiving. It does not see later
   /// commits of other connections.
   ///
-  /// - Throws: ``StoreError`` while the file is newer than that state, so that the observer is reset
+  /// - Throws: ``StoreError`` while the file is newer than that state. The observer is then reset
   ///   to a state that it can read.
   func readPublished<Result>(_ body: (Connection) throws -> Result) throws -> Result {
     guard !fileIsAhead.load(ordering: .relaxed) else {

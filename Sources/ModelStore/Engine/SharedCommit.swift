@@ -1,9 +1,9 @@
 /// One transaction of several waiting writes, with one COMMIT and one sync.
 ///
 /// Each write runs in a savepoint, in the order of calls, and takes every step of ``WriteCycle``
-/// there: its statements, its net changes, its validators against its own state, its references, its
-/// commit record. A write that is refused is undone alone. After the COMMIT, each write is published
-/// as a commit of its own. The decision record 46 gives the reasons:
+/// there: its statements, its net changes, its validators against its own state, its references,
+/// its commit record. A write that is refused is undone alone. After the COMMIT, each write is
+/// published as a commit of its own. The decision record 46 gives the reasons:
 ///
 /// - The file is then newer than what observers of the first writes are notified of. So the first
 ///   write whose changes concern an observer that reads the file is the last of its transaction.

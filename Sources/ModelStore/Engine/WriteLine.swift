@@ -1,7 +1,7 @@
 internal import Synchronization
 
-/// The line of asynchronous writes that wait for the writer. Writes that wait at the same time share
-/// one transaction and one COMMIT; see ``SharedCommit``.
+/// The line of asynchronous writes that wait for the writer. Writes that wait at the same time
+/// share one transaction and one COMMIT; see ``SharedCommit``.
 ///
 /// A write that finds no other write waiting runs alone, exactly as ``WriteCycle`` describes.
 final class WriteLine: Sendable {
@@ -80,17 +80,21 @@ final class WriteLine: Sendable {
       guard let work = write.takeWork() else { preconditionFailure("A write runs once.") }
       return try writer.interruptible(write.number, gently: false) {
         try write.checkNotCancelled()
-        return try writer.inTurn { writer in
-          try turns.countingAwaited {
-            try Wave.$current.withValue(write.wave) {
-              _ = try WriteCycle(engine: work.engine).run(on: &writer, work.body)
-            }
-          }.awaited
-        }
+        return try writer.inTurn { try runAlone(work, of: write, on: &$0) }
       }
     }
     if case .success = outcome { state.withLock { $0.isCautious = false } }
     return (write, write.seen(outcome))
+  }
+
+  private func runAlone(
+    _ work: WaitingWrite.Work, of write: WaitingWrite, on writer: inout Writer
+  ) throws -> UInt64 {
+    try turns.countingAwaited {
+      try Wave.$current.withValue(write.wave) {
+        _ = try WriteCycle(engine: work.engine).run(on: &writer, work.body)
+      }
+    }.awaited
   }
 
   private func runShared(_ first: WaitingWrite) -> [SharedCommit.Ended] {

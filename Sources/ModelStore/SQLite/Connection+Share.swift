@@ -34,7 +34,7 @@ extension Connection {
   ///
   /// - Precondition: No reference is broken.
   func endDeferral() throws {
-    // SQLite reads the setting when it compiles the statement, so a cached one might be out of date.
+    // SQLite reads the setting when it compiles the statement, so a cached one may be out of date.
     let statement = try Statement("PRAGMA defer_foreign_keys", on: handle)
     guard try statement.step(), sqlite3_column_int(statement.handle, 0) != 0 else { return }
     try execute("PRAGMA defer_foreign_keys = OFF")
@@ -55,6 +55,6 @@ extension Connection {
   /// Runs `body`, whose reading statements stop once ``ConnectionHooks/interrupted`` is set. Its
   /// changing statements run to their end.
   func stoppingReadsOnly<Result>(_ body: () throws -> Result) rethrows -> Result {
-    try hooks.stopping(body) { [unowned self] in !isChanging }
+    try hooks.stopping(body) { !self.isChanging }
   }
 }

@@ -1,8 +1,8 @@
-/// The rows that earlier writes of a shared transaction left, as far as a later write may need them.
+/// The rows that earlier writes of a shared transaction left, as far as later writes may need them.
 ///
-/// The preupdate hook cannot read every row; see ``TrackedTable/needsSnapshot``. A snapshot supplies
-/// the row then, but it contains none of the writes that wait for the same COMMIT. All writes of a
-/// transaction have the same capture plan, so a table has the same number in each.
+/// The preupdate hook cannot read every row; see ``TrackedTable/needsSnapshot``. A snapshot
+/// supplies the row then, but it contains none of the writes that wait for the same COMMIT. All
+/// writes of a transaction have the same capture plan, so a table has the same number in each.
 final class EarlierImages {
   private struct Place: Hashable {
     let table: Int
