@@ -198,14 +198,37 @@ extension Store {
   /// need: `let count = try await store.write { [titles] tx in … }`. To run a transaction on the
   /// thread of an async function, call a synchronous function that writes.
   ///
-  /// - Parameter subscriptions: Subscriptions that are not notified of this commit.
+  /// Writes that wait at the same time share one COMMIT, and so one sync of the disk. Each is still
+  /// a write of its own: it is validated, refused, recorded and published alone, in the order of
+  /// calls, and it returns after the COMMIT. Two things differ. Use ``writeAlone(_:)`` to avoid
+  /// them:
+  ///
+  /// - If a write makes SQLite roll back everything, for example by a trigger with
+  ///   `RAISE(ROLLBACK)`, the writes that share its COMMIT throw `busy` and can be tried again.
+  /// - If you cancel the task, a statement that changes records runs to its end before the write is
+  ///   undone. A `body` must not wait for the return of another write.
+  ///
+  /// - Parameter subscriptions: Subscriptions that are not notified of this commit. Such a write
+  ///   runs alone.
   @discardableResult
   public func write<Result: Sendable>(
     suppressing subscriptions: [ObservationToken] = [],
     _ body: @escaping @Sendable (borrowing WriteTransaction) throws -> Result
   ) async throws -> Result {
     let engine = try open
-    return try await engine.writeOnQueue(suppressing: engine.outlets(of: subscriptions), body)
+    guard subscriptions.isEmpty else {
+      return try await engine.writeOnQueue(suppressing: engine.outlets(of: subscriptions), body)
+    }
+    return try await engine.line.write(on: engine, body)
+  }
+
+  /// Runs `body` as the asynchronous `write(_:)` does, in a transaction that no other write shares.
+  /// Use it for a long import, or for a body that may make SQLite roll everything back.
+  @discardableResult
+  public func writeAlone<Result: Sendable>(
+    _ body: @escaping @Sendable (borrowing WriteTransaction) throws -> Result
+  ) async throws -> Result {
+    try await open.writeOnQueue(body)
   }
 
   /// Runs `body` as `write(_:)` does, and also returns the changes of the

@@ -22,8 +22,8 @@ public struct StoreError: Error, Hashable, Sendable, Codable {
     case fileReplaced
     /// The store, file or transaction is read-only.
     case readOnly
-    /// Another process kept the file locked for longer than the busy timeout. Nothing was changed;
-    /// try again.
+    /// Another process kept the file locked for longer than the busy timeout, or another write that
+    /// shared the COMMIT made SQLite roll everything back. Nothing was changed; try again.
     case busy
     /// No space left. The transaction was rolled back; free some space, then try again.
     case outOfSpace
@@ -132,8 +132,8 @@ public struct StoreError: Error, Hashable, Sendable, Codable {
 extension StoreError {
   /// Whether the same call, made again unchanged, may succeed.
   ///
-  /// It is true for ``Code/busy`` alone: another connection held the file locked. Repeating the
-  /// call is safe. Every other error needs something first: free space, another value, the store
+  /// It is true for ``Code/busy`` alone: another connection held the file locked, or a write that
+  /// shared the COMMIT rolled everything back. Repeating the call is safe. Every other error needs something first: free space, another value, the store
   /// opened again. After ``Code/outcomeUnknown`` the transaction may have been kept, so do not
   /// repeat it; ``Code/cancelled`` is what your program asked for.
   public var isRetryable: Bool { code == .busy }

@@ -1,3 +1,5 @@
+internal import Synchronization
+
 /// The path of a foreign commit: detects and publishes what other connections wrote.
 ///
 /// The broker receives exact changes if the change journal has them, and a resync otherwise.
@@ -10,6 +12,9 @@ final class ForeignSync: Sendable {
   /// Watches for other processes' commits while anything is observed.
   let signal: ChangeSignal
   private let process = OpeningProcess()
+  /// Whether a commit is being published while the file already contains later ones. Only the
+  /// committing thread uses it.
+  private let fileIsAhead = Atomic(false)
 
   init(
     connections: Connections, schema: CurrentSchema, broker: ChangeBroker,
@@ -117,8 +122,24 @@ final class ForeignSync: Sendable {
 
   /// Reads, on the committing thread, the state that observers are receiving. It does not see later
   /// commits of other connections.
+  ///
+  /// - Throws: ``StoreError`` while the file is newer than that state. The observer is then reset
+  ///   to a state that it can read.
   func readPublished<Result>(_ body: (Connection) throws -> Result) throws -> Result {
-    try connections.writer.inside(body)
+    guard !fileIsAhead.load(ordering: .relaxed) else {
+      throw StoreError(
+        .database, "The file already contains later commits, so a result is read again after them.")
+    }
+    return try connections.writer.inside(body)
+  }
+
+  /// Runs `body`, which publishes a commit.
+  ///
+  /// - Parameter isAhead: Whether the file already contains later commits.
+  func refusingReads<Result>(_ isAhead: Bool, _ body: () -> Result) -> Result {
+    fileIsAhead.store(isAhead, ordering: .relaxed)
+    defer { fileIsAhead.store(false, ordering: .relaxed) }
+    return body()
   }
 
   /// Publishes what other connections committed: exactly, if the change journal has it.

@@ -30,9 +30,19 @@ struct OpenWrite {
     let program: WritingProgram
   }
 
-  /// Takes over the transaction that `writer` has begun, and starts capturing by `plan`.
+  /// What a transaction captures.
+  struct Capture {
+    /// nil for nothing.
+    let plan: CapturePlan?
+    /// The latest observer that the plan covers.
+    let latestObserver: UInt64
+  }
+
+  /// Takes over the transaction that `writer` has begun, and starts capturing.
+  ///
+  /// - Parameter earlier: What earlier writes of the same transaction left, if it is shared.
   init(
-    _ writer: borrowing Writer, plan: CapturePlan?, latestObserver: UInt64,
+    _ writer: borrowing Writer, _ capture: Capture, after earlier: EarlierImages? = nil,
     refusals: StoreConfiguration.Refusals
   ) throws {
     connection = writer.connection
@@ -40,9 +50,9 @@ struct OpenWrite {
     lists = writer.lists
     schemaVersion = writer.schemaVersion
     signing = try writer.signing()
-    self.latestObserver = latestObserver
+    latestObserver = capture.latestObserver
     self.refusals = refusals
-    session = plan.map { CaptureSession(plan: $0) }
+    session = capture.plan.map { CaptureSession(plan: $0, after: earlier) }
     access = _TransactionAccess(
       connection: connection, models: models, capture: session, lists: lists, refusals: refusals,
       journalPlace: signing?.first, isWritable: true)
@@ -147,14 +157,26 @@ struct OpenWrite {
     do {
       try connection.commitTellingOutcome()
     } catch let failure as ConnectionFailure {
-      guard journalPosition != nil else { throw failure }
-      throw UnknownOutcome(failure: failure, transaction: access.notes.transactionID)
+      throw outcome(of: failure)
     } catch let error as SQLiteError {
       guard error.code == .constraintForeignKey, connection.isInTransaction else { throw error }
       throw try brokenReferences()
     }
+    return end()
+  }
+
+  private func end() -> [ListIdentity: ListEdits] {
     session?.stop(on: connection)
     return lists.end()
+  }
+
+  /// The error of this write for a COMMIT that failed: it names the transaction, if the change
+  /// journal can show later whether it was committed.
+  func outcome(of error: any Error) -> any Error {
+    guard let failure = error as? ConnectionFailure, failure.moment == .commit,
+      journalPosition != nil
+    else { return error }
+    return UnknownOutcome(failure: failure, transaction: access.notes.transactionID)
   }
 
   /// Ends the transaction of a preview.
@@ -176,6 +198,31 @@ struct OpenWrite {
     _ = lists.end()
     lists.rollBack(to: orders)
     return connection.rollBack(after: error)
+  }
+
+  // A write that shares its transaction, from its savepoint on
+
+  /// Step 9 up to COMMIT. Keeps the write for the COMMIT of the shared transaction.
+  ///
+  /// - Returns: The edits of ordered lists.
+  /// - Throws: The error that a COMMIT of this write alone would throw because of its references.
+  func keep() throws -> [ListIdentity: ListEdits] {
+    // Each write before it ended without broken references.
+    if connection.hasUnresolvedReferences { throw try brokenReferences() }
+    try connection.endDeferral()
+    try connection.releaseShare()
+    session?.keepImages()
+    return end()
+  }
+
+  /// Undoes this write alone, so that the shared transaction can continue. If SQLite has rolled
+  /// the whole transaction back, or if only this write cannot be undone, the transaction is over.
+  ///
+  /// - Returns: The error to throw.
+  func undo(after error: any Error) -> any Error {
+    _ = end()
+    lists.rollBack(to: orders)
+    return connection.rollBackShare(after: error)
   }
 
   private func brokenReferences() throws -> any Error {

@@ -21,6 +21,7 @@ final class StoreEngine: Sendable {
   let readCalls: BlockingCalls
   let foreignSync: ForeignSync
   let maintenance: Maintenance
+  let line: WriteLine
   /// Consumers and sequences that wait for new entries in the change journal.
   let journalListeners = JournalListeners()
   /// The report handlers of the open stores.
@@ -42,8 +43,10 @@ final class StoreEngine: Sendable {
         path: file.path,
         queue: connections.writer.makeTurnQueue(label: "modelstore.signal"),
         means: file.isInMemory ? .nothing : .best))
+    let turns = WriterTurns(writer: connections.writer, broker: broker)
+    line = WriteLine(turns: turns)
     maintenance = Maintenance(
-      turns: WriterTurns(writer: connections.writer, broker: broker), schema: schema,
+      turns: turns, schema: schema,
       foreignSync: foreignSync, reports: reports,
       configuration: configuration)
     let follow: @Sendable () -> Void = { [weak self] in

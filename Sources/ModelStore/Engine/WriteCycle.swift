@@ -1,7 +1,8 @@
 /// One write, from `BEGIN` to the upkeep after `COMMIT`.
 ///
 /// This file is the whole path of a write, with the step numbers of ARCHITECTURE.md. ``run(on:_:)``
-/// is steps 2 to 11. ``WriterTurns`` adds the first step and the last two.
+/// is steps 2 to 11. ``WriterTurns`` adds the first step and the last two. ``SharedCommit`` runs
+/// the same steps for writes that share a COMMIT.
 struct WriteCycle {
   /// Whether the transaction is committed if every step succeeded.
   enum Ending { case commit, rollback }
@@ -12,6 +13,14 @@ struct WriteCycle {
     case observed
     /// Every field of every model.
     case everything
+  }
+
+  /// The place of a write among the writes of its COMMIT.
+  enum Place {
+    /// Later writes of the same COMMIT are published after it.
+    case followed
+    /// - Parameter changedRows: Whether any write of the COMMIT changed a row.
+    case last(changedRows: Bool)
   }
 
   let engine: StoreEngine
@@ -36,13 +45,8 @@ struct WriteCycle {
     let published: ChangeSet
     var write = try begin(&writer, validators)  //  2 BEGIN, 3 foreign commits
     do {
-      value = try write.run(body)  //  4 statements, 5 triggers, 6 first images
-      let changes = try write.netChanges(before: engine.connections.snapshots)  //  7
-      try write.validate(changes, by: validators)  //  8
-      // Between validation and COMMIT: from here on, cancelling the caller's task has no effect.
-      try write.access.runner.checkNotCancelled()
-      engine.connections.writer.shield()
-      try write.access.runner.checkNotCancelled()
+      let changes: [RecordChange]
+      (value, changes) = try judged(&write, by: validators, body)  // 4 to 8
       guard ending == .commit else {
         try write.rollBack()
         return (value, ChangeSet(version: 0, changes: changes))
@@ -74,37 +78,64 @@ struct WriteCycle {
   private func begin(_ writer: inout Writer, _ validators: [Validator]) throws -> OpenWrite {
     try writer.checkReady()
     do {
-      try engine.foreignSync.beginWrite(&writer)
-      if ending == .commit, writer.needsJournalRepair {
-        try writer.connection.rollBack()
-        engine.maintenance.repairJournal(before: &writer)
-        // If the outcome of the repair's COMMIT is unknown, the store must not write again.
-        try writer.checkReady()
-        try engine.foreignSync.beginWrite(&writer)
-      }
-      // Read before the plan is made. The plan does not cover observers that begin later.
-      let latestObserver = demand == .observed ? engine.broker.latestObserver : .max
-      let plan = try writer.plan(
-        demand, generation: engine.schema.captureGeneration(with: engine.broker),
-        // A validator judges every change. With a rollback journal, a snapshot may be locked out.
-        concerns: validators.isEmpty && engine.connections.usesWriteAheadLog
-          ? engine.broker.concern : nil
-      ) {
-        engine.schema.interests(of: validators, and: engine.broker)
-      }
-      return try OpenWrite(
-        writer, plan: plan, latestObserver: latestObserver,
-        refusals: engine.configuration.refusals)
+      let capture = try beginTransaction(&writer, validators)
+      return try OpenWrite(writer, capture, refusals: engine.configuration.refusals)
     } catch {
       throw writer.failure(writer.connection.rollBack(after: error))
     }
   }
 
+  /// As ``begin(_:_:)``, without starting to capture.
+  ///
+  /// - Returns: What to capture in the transaction.
+  /// - Throws: ``SQLiteError``, ``StoreError`` or ``ConnectionFailure``. The transaction may be
+  ///   open.
+  func beginTransaction(
+    _ writer: inout Writer, _ validators: [Validator]
+  ) throws -> OpenWrite.Capture {
+    try engine.foreignSync.beginWrite(&writer)
+    if ending == .commit, writer.needsJournalRepair {
+      try writer.connection.rollBack()
+      engine.maintenance.repairJournal(before: &writer)
+      // If the outcome of the repair's COMMIT is unknown, the store must not write again.
+      try writer.checkReady()
+      try engine.foreignSync.beginWrite(&writer)
+    }
+    // Read before the plan is made. The plan does not cover observers that begin later.
+    let latestObserver = demand == .observed ? engine.broker.latestObserver : .max
+    let plan = try writer.plan(
+      demand, generation: engine.schema.captureGeneration(with: engine.broker),
+      // A validator judges every change. With a rollback journal, a snapshot may be locked out.
+      concerns: validators.isEmpty && engine.connections.usesWriteAheadLog
+        ? engine.broker.concern : nil
+    ) {
+      engine.schema.interests(of: validators, and: engine.broker)
+    }
+    return OpenWrite.Capture(plan: plan, latestObserver: latestObserver)
+  }
+
+  /// Steps 4 to 8: the body, the net changes and the validators. From its return until the end of
+  /// the turn, cancelling the caller's task has no effect.
+  func judged<Result>(
+    _ write: inout OpenWrite, by validators: [Validator],
+    _ body: (borrowing WriteTransaction) throws -> Result
+  ) throws -> (value: Result, changes: [RecordChange]) {
+    let value = try write.run(body)  //  4 statements, 5 triggers, 6 first images
+    let changes = try write.netChanges(before: engine.connections.snapshots)  //  7
+    try write.validate(changes, by: validators)  //  8
+    try write.access.runner.checkNotCancelled()
+    engine.connections.writer.shield()
+    try write.access.runner.checkNotCancelled()
+    return (value, changes)
+  }
+
   /// Step 10. Passes the commit to the broker while the connection still reads its state. Nothing
   /// throws from here on, because the transaction is committed.
-  private func publish(
+  ///
+  /// - Parameter place: nil for a write with a COMMIT of its own.
+  func publish(
     _ changes: [RecordChange], _ edits: [ListIdentity: ListEdits], of write: OpenWrite,
-    _ writer: inout Writer
+    _ writer: inout Writer, place: Place? = nil
   ) -> ChangeSet {
     if let position = write.journalPosition { writer.passJournal(to: position) }
     if write.schemaChanged {
@@ -115,11 +146,20 @@ struct WriteCycle {
         engine.reports.send(error, afterCommit: "reading the changed schema", engine.models)
       }
     }
-    let published = engine.broker.publish(
-      ChangeBroker.Announcement(
-        changes: changes, edits: edits, isReset: write.schemaChanged,
-        knownObserver: write.changedRows ? write.latestObserver : .max, wave: Wave.current,
-        suppressed: suppressed))
+    var isFollowed = false
+    var changedRows = write.changedRows
+    switch place {
+    case nil: break
+    case .followed: isFollowed = true
+    case .last(let changedAny): changedRows = changedAny
+    }
+    let announcement = ChangeBroker.Announcement(
+      changes: changes, edits: edits, isReset: write.schemaChanged,
+      knownObserver: changedRows ? write.latestObserver : .max, wave: Wave.current,
+      suppressed: suppressed, isFollowed: isFollowed)
+    let published = engine.foreignSync.refusingReads(isFollowed) {
+      engine.broker.publish(announcement)
+    }
     if write.journalPosition != nil { engine.journalListeners.ring() }
     return published
   }
@@ -144,7 +184,8 @@ extension StoreEngine {
     return value
   }
 
-  /// Runs ``write(suppressing:_:)`` on the writer's thread.
+  /// Runs ``write(suppressing:_:)`` on the writer's thread, in a transaction of its own. Writes
+  /// that may share a COMMIT go through ``WriteLine``.
   func writeOnQueue<Result: Sendable>(
     suppressing suppressed: [any Outlet] = [],
     _ body: @escaping @Sendable (borrowing WriteTransaction) throws -> Result
@@ -153,7 +194,7 @@ extension StoreEngine {
     return try await turns.takeOnQueue { writer in try cycle.run(on: &writer, body).value }
   }
 
-  /// Runs ``writeOnQueue(suppressing:_:)`` and returns the version of the commit.
+  /// Runs ``writeOnQueue(suppressing:_:)``.
   ///
   /// - Returns: The version of the commit.
   func commitOnQueue(
@@ -203,7 +244,7 @@ struct WriterTurns: Sendable {
   }
 
   /// Also returns the number of the delivery to wait for after the writer is free; 0 for none.
-  private func countingAwaited<Result>(
+  func countingAwaited<Result>(
     _ body: () throws -> Result
   ) rethrows -> (result: Result, awaited: UInt64) {
     let before = broker.awaitedCount

@@ -428,6 +428,10 @@ final class Connection {
     sqlite3_interrupt(handle)
   }
 
+  /// Requests the end of the running body between two statements, without stopping a statement.
+  /// This call is safe on any thread.
+  func requestEnd() { hooks.interrupted.store(true, ordering: .relaxed) }
+
   /// Whether ``interrupt()`` was called. SQLite itself forgets the call if no statement runs at
   /// that time.
   var isInterrupted: Bool { hooks.interrupted.load(ordering: .relaxed) }

@@ -19,6 +19,8 @@ final class ConnectionHooks {
   private var callRequest: StopRequest?
   /// Whether the running body is to stop; see ``Connection/interrupt()``. Any thread may use it.
   let interrupted = Atomic<Bool>(false)
+  /// Whether ``interrupted`` may stop the running statement; nil while it stops none by itself.
+  private var mayInterrupt: (() -> Bool)?
   private var busySince: ContinuousClock.Instant?
   /// How long the latest wait for a lock took so far.
   private(set) var waited = Duration.zero
@@ -52,7 +54,7 @@ final class ConnectionHooks {
   /// progress handler was set, because there is only one slot:
   /// <https://sqlite.org/c3ref/progress_handler.html>.
   func installStopCheck() {
-    guard stopRequest != nil || callRequest != nil else {
+    guard stopRequest != nil || callRequest != nil || mayInterrupt != nil else {
       sqlite3_progress_handler(database, 0, nil, nil)
       return
     }
@@ -60,8 +62,25 @@ final class ConnectionHooks {
       database, Self.stepsBetweenChecks,
       { context in
         let hooks = hooks(context)
-        return hooks.mayStop && hooks.isStopRequested ? 1 : 0
+        return hooks.mayStop && (hooks.isStopRequested || hooks.isInterruptionDue) ? 1 : 0
       }, context)
+  }
+
+  private var isInterruptionDue: Bool {
+    interrupted.load(ordering: .relaxed) && mayInterrupt?() == true
+  }
+
+  /// Runs `body`. Its statements stop once ``interrupted`` is set and `mayInterrupt` returns true.
+  func stopping<Result>(
+    _ body: () throws -> Result, when mayInterrupt: @escaping () -> Bool
+  ) rethrows -> Result {
+    self.mayInterrupt = mayInterrupt
+    installStopCheck()
+    defer {
+      self.mayInterrupt = nil
+      installStopCheck()
+    }
+    return try body()
   }
 
   /// Runs `body`, which `request` can stop too.

@@ -41,13 +41,7 @@ struct MusicShop: Sendable {
   }
 
   /// Waits until every commit is delivered, including commits that callbacks make meanwhile.
-  func settle() {
-    var version: UInt64
-    repeat {
-      version = store.engine.broker.version
-      store.waitForDelivery()
-    } while version != store.engine.broker.version
-  }
+  func settle() { store.waitUntilQuiet() }
 
   /// What is observed, as `path` or `path (context)`.
   var registry: [String] {

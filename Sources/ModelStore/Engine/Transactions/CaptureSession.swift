@@ -8,9 +8,13 @@ final class CaptureSession {
   /// A value that could not be read, for example text that is not UTF-8. The changes are then not
   /// known exactly, so the transaction fails.
   private var failure: (table: Int, error: ColumnError)?
+  private let earlier: EarlierImages?
 
-  init(plan: CapturePlan) {
+  /// - Parameter earlier: What earlier writes of the same transaction left, if it is shared.
+  init(plan: CapturePlan, after earlier: EarlierImages? = nil) {
     self.plan = plan
+    self.earlier = earlier
+    earlier?.beginWrite()
     tracker = plan.tracker
     causes = plan.causes
     tables = plan.hooked
@@ -65,9 +69,19 @@ final class CaptureSession {
     }
     return try capture.netChanges(
       tables: plan.tables,
-      before: { row in try snapshot { try self.read(row, on: $0) } },
-      after: { row in try self.read(row, on: connection) })
+      before: { row in
+        if let image = self.earlier?.image(of: row) { return image }
+        return try snapshot { try self.read(row, on: $0) }
+      },
+      after: { row in
+        let image = try self.read(row, on: connection)
+        self.earlier?.add(image, of: row, in: self.plan.tables[row.table])
+        return image
+      })
   }
+
+  /// Makes the rows as they are now visible to later writes of the same transaction.
+  func keepImages() { earlier?.keep() }
 
   private func read(
     _ row: ChangeCapture.TouchedRow, on connection: Connection
@@ -109,7 +123,8 @@ final class CaptureSession {
     let table = plan.tables[number]
     let origin = tracker.origin(depth: row.depth, table: table.schema.table)
     let provenance = Provenance(origin, cause: origin.isTriggered ? causes.cause : nil)
-    let isWanted = plan.concerns?(table, row) ?? true
+    // A snapshot has no state between the writes of a shared transaction.
+    let isWanted = earlier == nil ? plan.concerns?(table, row) ?? true : true
     func before() throws -> ChangeCapture.FirstImage {
       // Usually nobody ever asks for this image, so a snapshot supplies it if somebody does.
       try isWanted ? firstImage(row, in: table) : ChangeCapture.FirstImage(needsSnapshot: true)

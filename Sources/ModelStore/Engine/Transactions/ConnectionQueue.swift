@@ -23,13 +23,16 @@ final class ConnectionQueue<Resource>: @unchecked Sendable {
     // The body itself may use it for anything, in ``inside(_:)``.
     var connection: Connection?
     var running: UInt64?
+    /// Whether an interruption may only stop the body between statements.
+    var isGentle = false
     /// Whether the body is in a part that must not be interrupted.
     var isShielded = false
     /// Whether an interruption was requested during that part.
     var isDue = false
 
-    mutating func begin(_ number: UInt64) {
+    mutating func begin(_ number: UInt64, gently isGentle: Bool = false) {
       running = number
+      self.isGentle = isGentle
       // A synchronous body cannot be cancelled, so it may leave its shield behind.
       isShielded = false
       isDue = false
@@ -43,13 +46,17 @@ final class ConnectionQueue<Resource>: @unchecked Sendable {
     }
 
     mutating func interrupt() {
-      if isShielded { isDue = true } else { connection?.interrupt() }
+      if isShielded { isDue = true } else { interruptNow() }
     }
 
     mutating func unshield() {
       isShielded = false
-      if isDue { connection?.interrupt() }
+      if isDue { interruptNow() }
       isDue = false
+    }
+
+    private func interruptNow() {
+      if isGentle { connection?.requestEnd() } else { connection?.interrupt() }
     }
   }
 
@@ -139,7 +146,7 @@ final class ConnectionQueue<Resource>: @unchecked Sendable {
     _ body: @escaping @Sendable (inout Resource) throws -> Result
   ) async throws -> Result {
     try process.check()
-    let number = ticket.add(1, ordering: .relaxed).newValue
+    let number = makeNumber()
     let isCancelled = Mutex(false)
     let waiting = Mutex<(@Sendable (inout Resource) throws -> Result)?>(body)
     return try await withTaskCancellationHandler {
@@ -151,9 +158,7 @@ final class ConnectionQueue<Resource>: @unchecked Sendable {
       }
     } onCancel: {
       isCancelled.withLock { $0 = true }
-      connection.withLock { state in
-        if state.running == number { state.interrupt() }
-      }
+      interrupt(number)
     }
   }
 
@@ -258,6 +263,41 @@ final class ConnectionQueue<Resource>: @unchecked Sendable {
       return state
     }
     withExtendedLifetime(held) { resource = nil }
+  }
+}
+
+// Calls that wait in a line of their own and share turns; see ``WriteLine``.
+extension ConnectionQueue {
+  /// Returns a number by which a body can be interrupted.
+  func makeNumber() -> UInt64 { ticket.add(1, ordering: .relaxed).newValue }
+
+  /// Runs `block` on the queue's thread after all earlier bodies. It may call ``inTurn(_:)``.
+  func enqueue(_ block: @escaping @Sendable () -> Void) {
+    queue.async(execute: block)
+  }
+
+  /// - Throws: ``StoreError`` with code `forked` in a child of the process that opened the store.
+  func checkProcess() throws { try process.check() }
+
+  /// Whether waiting bodies will fail, because the queue was closed.
+  var isClosing: Bool { isClosed.load(ordering: .sequentiallyConsistent) }
+
+  /// Interrupts the body with that number if it is running.
+  func interrupt(_ number: UInt64) {
+    connection.withLock { state in
+      if state.running == number { state.interrupt() }
+    }
+  }
+
+  /// Runs `body`, which ``interrupt(_:)`` stops by `number`.
+  ///
+  /// - Parameter isGentle: Whether to stop it only where SQLite does not roll the transaction back.
+  func interruptible<Result>(
+    _ number: UInt64, gently isGentle: Bool, _ body: () throws -> Result
+  ) rethrows -> Result {
+    connection.withLock { $0.begin(number, gently: isGentle) }
+    defer { connection.withLock { $0.end() } }
+    return try body()
   }
 }
 

@@ -16,6 +16,8 @@ final class ChangeBroker: Sendable {
     /// The model of its first interest.
     var model: String { get }
     func note(_ commit: Commit) -> Outcome
+    /// Whether `note` may read the file to follow a commit that is not a reset.
+    var readsFile: Bool { get }
     /// Hands the noted events to the subscriber, except events that contain only commits after
     /// `version`. Called on the delivery queue.
     func deliver(upTo version: UInt64)
@@ -85,6 +87,9 @@ final class ChangeBroker: Sendable {
     var wave = Wave()
     /// Subscribers that do not receive this commit.
     var suppressed: [any Outlet] = []
+    /// Whether the file already contains later writes, which are published next. Observers that
+    /// need a reset receive it with the last of them, whose state they can read.
+    var isFollowed = false
 
     /// Changes that are unknown or too many to list.
     static var reset: Announcement { Announcement(isReset: true) }
@@ -261,6 +266,9 @@ final class ChangeBroker: Sendable {
   ) -> [Delivery] {
     let lastSafe = announcement.isReset ? 0 : announcement.knownObserver
     var parts: [UInt64: [RecordChange]] = [:]
+    guard !announcement.isFollowed else {
+      return routeFollowed(published, announcement, in: state)
+    }
     var failed = state.failed
     state.failed = []
     for model in announcement.resetModels {
@@ -282,7 +290,29 @@ final class ChangeBroker: Sendable {
         if !isReset(number) { parts[number, default: []].append(change) }
       }
     }
-    return parts.sorted { $0.key < $1.key }.compactMap { number, changes in
+    return deliveries(of: parts, published, announcement, in: state, isReset)
+  }
+
+  /// Routes a commit to the observers that do not need a reset. The others wait for the last commit
+  /// that the file contains.
+  private static func routeFollowed(
+    _ published: ChangeSet, _ announcement: Announcement, in state: State
+  ) -> [Delivery] {
+    var parts: [UInt64: [RecordChange]] = [:]
+    for change in published.changes {
+      state.routes.forEachObserver(of: change) { number in
+        guard number <= announcement.knownObserver, !state.failed.contains(number) else { return }
+        parts[number, default: []].append(change)
+      }
+    }
+    return deliveries(of: parts, published, announcement, in: state) { _ in false }
+  }
+
+  private static func deliveries(
+    of parts: [UInt64: [RecordChange]], _ published: ChangeSet, _ announcement: Announcement,
+    in state: State, _ isReset: (UInt64) -> Bool
+  ) -> [Delivery] {
+    parts.sorted { $0.key < $1.key }.compactMap { number, changes in
       state.observers[number].map { observer in
         (
           number, observer,
@@ -294,13 +324,29 @@ final class ChangeBroker: Sendable {
     }
   }
 
+  /// Returns whether an observer that `changes` concern may read the file to follow them.
+  ///
+  /// - Complexity: O(changes + observers concerned).
+  func hasReader(of changes: [RecordChange]) -> Bool {
+    state.withLock { state in
+      guard !state.observers.isEmpty else { return false }
+      var isFound = false
+      for change in changes where !isFound {
+        state.routes.forEachObserver(of: change) { number in
+          isFound = isFound || state.observers[number]?.readsFile ?? false
+        }
+      }
+      return isFound
+    }
+  }
+
   /// Runs `body` on the delivery queue, behind everything published so far, if `outcome` contains
   /// `ready`.
   func enqueue(for outcome: Outcome = .ready, _ body: @escaping @Sendable () -> Void) {
     guard outcome.contains(.ready) else { return }
-    turnCount.add(1, ordering: .sequentiallyConsistent)
     queue.async { Self.$isDelivering.withValue(true, operation: body) }
-    // Incremented after the turn is queued, so that a thread that reads the count finds the turn.
+    // Incremented after the turn is queued, so that a thread that reads a count finds the turn.
+    turnCount.add(1, ordering: .sequentiallyConsistent)
     if outcome.contains(.awaited) { state.withLock { $0.awaitedCount += 1 } }
   }
 
@@ -392,4 +438,8 @@ extension ChangeBroker.Interest.Records {
     let identity = KeyIdentity(schema)
     return .one(identity(given: key), identity)
   }
+}
+
+extension ChangeBroker.Observer {
+  var readsFile: Bool { false }
 }

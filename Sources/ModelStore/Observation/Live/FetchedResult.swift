@@ -97,6 +97,8 @@ final class FetchedResult: ChangeBroker.Observer, LiveSource, LivePublisher {
 
   var images: [[SQLValue]]? { state.withLock { $0.tree == nil ? $0.run.list.images : nil } }
 
+  var readsFile: Bool { true }
+
   // Called on the committing thread
 
   func note(_ commit: ChangeBroker.Commit) -> ChangeBroker.Outcome {

@@ -35,6 +35,9 @@ final class LiveResult: ChangeBroker.Observer, LiveSource, LivePublisher {
 
   var rows: LiveRows { state.withLock { $0 } }
 
+  /// A window reads the rows that enter it.
+  var readsFile: Bool { subscribers.readFile }
+
   // Called on the committing thread
 
   func note(_ commit: ChangeBroker.Commit) -> ChangeBroker.Outcome {

@@ -7,6 +7,8 @@ struct LiveSubscriber<Delta: Sendable>: Sendable {
   /// Delivers the received changes, except events that contain only commits after the given
   /// version. Called on the delivery queue.
   let wake: @Sendable (UInt64) -> Void
+  /// Whether `receive` may read the file.
+  var readsFile = false
 }
 
 /// The subscribers of one live result or list, in the order of registration.
@@ -23,6 +25,9 @@ final class LiveSubscribers<Delta: Sendable>: Sendable {
   /// The current subscribers. A result reads them under the same lock under which it updates its
   /// rows. A subscriber added later has read the updated rows and must not receive that update.
   var all: [LiveSubscriber<Delta>] { state.withLock { $0.members.map(\.subscriber) } }
+
+  /// Whether a subscriber may read the file when it receives changes.
+  var readFile: Bool { state.withLock { $0.members.contains { $0.subscriber.readsFile } } }
 
   /// Passes a delta to all subscribers.
   func receive(_ delta: Delta) -> ChangeBroker.Outcome { all.receive(delta) }

@@ -33,7 +33,7 @@ final class WindowResult: LiveSource, LivePublisher {
     let end = base.subscribe(
       LiveSubscriber(
         receive: { [weak self] delta in self?.note(delta) ?? [] },
-        wake: { [weak self] in self?.wake(upTo: $0) }))
+        wake: { [weak self] in self?.wake(upTo: $0) }, readsFile: true))
     ending.withLock { $0 = end }
   }
 
