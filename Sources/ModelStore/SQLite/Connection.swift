@@ -353,6 +353,9 @@ final class Connection {
   /// The largest text, blob or row, in bytes, that SQLite reads or writes on this connection.
   var maxValueSize: Int { Int(sqlite3_limit(handle, SQLITE_LIMIT_LENGTH, -1)) }
 
+  /// The most arguments of a statement.
+  var argumentCountMax: Int { Int(sqlite3_limit(handle, SQLITE_LIMIT_VARIABLE_NUMBER, -1)) }
+
   /// Returns the journal mode of the file.
   func journalMode() throws -> String? {
     try firstRow("PRAGMA journal_mode") { row in try row.text(at: 0) }

@@ -9,6 +9,8 @@ public final class _TransactionAccess {
   var notes: TransactionNotes
   /// The last statements that were used: a loop over records of one type asks the registry once.
   private var latest: (model: ObjectIdentifier, sql: RecordSQL)?
+  /// The texts of a batch's arguments.
+  private(set) lazy var argumentRoom = ArgumentRoom()
 
   init(
     connection: Connection, models: ModelRegistry, capture: CaptureSession?,
