@@ -57,6 +57,8 @@ final class Connection {
   /// Whether the database is known to have a link to a log.
   var isLinked = false
   private let processID = getpid()
+  /// The texts of the arguments of the running insertion.
+  private(set) lazy var argumentRoom = ArgumentRoom()
 
   /// Opens `path`, which must exist. ``DatabaseFile`` creates files safely.
   init(path: String, role: Role, policy: Policy) throws(SQLiteError) {

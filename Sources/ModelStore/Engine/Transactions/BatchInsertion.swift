@@ -20,8 +20,11 @@ struct BatchInsertion: Sendable {
   /// The INSERT with arguments for all writable fields of each row, row by row.
   let text: String
   let rowNumber: RowNumber
-  /// Whether triggers of bindings may change the records as they are written.
-  let hasBindings: Bool
+  /// Whether the result is only certain if references are checked at the end of the transaction.
+  ///
+  /// SQLite checks the references of a statement at its end. So a row could refer to a later row of
+  /// its own table, or to one that a binding changes for a later row.
+  let needsDeferredReferences: Bool
 
   /// More rows save little: 64 take 0.65 of the instructions of single statements, 256 take 0.64.
   static let rowCountMax = 64
@@ -29,8 +32,6 @@ struct BatchInsertion: Sendable {
   /// Returns nil if records must be inserted one by one:
   ///
   /// - A conflict clause in the table's definition may keep or evict rows when a row is refused.
-  /// - A table that refers to itself would accept a reference to a later row of the statement,
-  ///   because SQLite checks references at its end.
   /// - A trigger that the store did not create may end or skip a part of the statement.
   ///
   /// - Parameter connection: The writing connection, with the schema for which `sql` was made.
@@ -38,15 +39,14 @@ struct BatchInsertion: Sendable {
     let schema = sql.schema
     let rowCount = min(
       Self.rowCountMax, connection.argumentCountMax / max(1, sql.writableFields.count))
-    guard schema.kind == .table, rowCount > 1, let table = try Self.table(schema.table, on: connection)
+    guard schema.kind == .table, rowCount > 1,
+      let table = try Self.table(schema.table, on: connection)
     else { return nil }
     let tokens = SQLTokens(table.sql)
     func names(_ keyword: String) -> Bool {
       tokens.tokens.contains { tokens.isKeyword($0, keyword) }
     }
-    guard !names("CONFLICT"), try !Self.refersToItself(schema.table, on: connection) else {
-      return nil
-    }
+    guard !names("CONFLICT") else { return nil }
     let triggers = try Self.triggers(of: schema.table, on: connection).filter(FileFacts.mayWrite)
     guard triggers.allSatisfy({ $0.hasPrefix(BindingTriggers.namePrefix) }) else { return nil }
     if let index = schema.rowIDFieldIndex {
@@ -59,7 +59,8 @@ struct BatchInsertion: Sendable {
     }
     self.rowCount = rowCount
     text = sql.insert(fields: sql.writableFields, rowCount: rowCount)
-    hasBindings = !triggers.isEmpty
+    needsDeferredReferences =
+      try !triggers.isEmpty || Self.refersToItself(schema.table, on: connection)
   }
 
   private struct Table {

@@ -105,7 +105,8 @@ extension _TransactionAccess {
     let sql = try statements(for: model)
     // With triggers, the returned record is read after its own statement, not after later ones.
     let batch = sql.rewritesInserts ? nil : try batchInsertion(sql)
-    return RecordBatches(self, of: sql.schema, batch)
+    return RecordBatches(
+      self, of: sql.schema, batch?.needsDeferredReferences == true ? nil : batch)
   }
 
   /// Returns how records can be inserted many at a time; nil for one by one.
@@ -125,7 +126,7 @@ extension _TransactionAccess {
     let width = statement.parameterCount / batch.rowCount
     var arguments = ArgumentWriter(
       statement: statement.handle, rowWidth: width, numberedField: numberedField,
-      room: argumentRoom.bytes)
+      room: connection.argumentRoom.bytes)
     for row in 0..<batch.rowCount {
       try encode(row, &arguments)
       arguments.endRow()
@@ -137,6 +138,9 @@ extension _TransactionAccess {
 
 /// A statement that inserts many records by the positions of their fields.
 package struct RowInsertion {
+  /// The most records of one statement.
+  package static var rowCountMax: Int { BatchInsertion.rowCountMax }
+
   /// The number of records that it inserts.
   package let rowCount: Int
   fileprivate let schema: ModelSchema
@@ -149,8 +153,7 @@ extension WriteTransaction {
   /// Returns a statement for many records with values for the fields at `fields`; nil if records of
   /// `schema` must be inserted one by one.
   ///
-  /// - Parameter defersReferences: Whether references are checked at the end of the transaction. A
-  ///   table with bindings needs it, because a later row may change what an earlier row refers to.
+  /// - Parameter defersReferences: Whether references are checked at the end of the transaction.
   package borrowing func rowInsertion(
     of fields: [Int], into schema: ModelSchema, defersReferences: Bool
   ) throws -> RowInsertion? {
@@ -158,7 +161,7 @@ extension WriteTransaction {
     let keys = schema.keyIndices.filter { $0 != schema.rowIDFieldIndex }
     let places = keys.compactMap { fields.firstIndex(of: $0) }
     guard !fields.isEmpty, places.count == keys.count,
-      let batch = try access.batchInsertion(sql), !batch.hasBindings || defersReferences
+      let batch = try access.batchInsertion(sql), defersReferences || !batch.needsDeferredReferences
     else { return nil }
     return RowInsertion(
       rowCount: batch.rowCount, schema: schema, keyPlaces: places,
@@ -176,7 +179,7 @@ extension WriteTransaction {
       return false
     }
     access.notes.addsRecords = true
-    let room = access.argumentRoom.bytes
+    let room = access.connection.argumentRoom.bytes
     return try access.runner.attempt(insertion.text, of: insertion.schema) { statement in
       var arguments = ArgumentWriter(statement: statement.handle, room: room)
       var index = 0

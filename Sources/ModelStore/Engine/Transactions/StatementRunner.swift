@@ -13,8 +13,10 @@ struct StatementRunner {
   ///
   /// A failure rolls the statement back, and the transaction can continue. If SQLite ended the
   /// whole transaction, no further statement runs.
+  ///
+  /// - Parameter schema: Called only for an error.
   func run<Result>(
-    _ sql: String, of schema: ModelSchema? = nil,
+    _ sql: String, of schema: @autoclosure () -> ModelSchema? = nil,
     _ body: (borrowing Statement) throws -> Result
   ) throws -> Result {
     if isWritable, !connection.isInTransaction {
@@ -34,6 +36,7 @@ struct StatementRunner {
         if let mark { capture?.rollBack(to: mark) }
         if let orders { lists?.rollBack(to: orders) }
       }
+      let schema = schema()
       if let schema, let error = error as? SQLiteError, error.code.primary == .tooBig {
         throw try oversized(in: schema, error)
       }
@@ -46,7 +49,8 @@ struct StatementRunner {
   /// - Parameter bind: Binds the arguments. Returns false not to run the statement.
   /// - Returns: false if nothing was changed and the transaction can continue.
   func attempt(
-    _ sql: String, of schema: ModelSchema, binding bind: (borrowing Statement) throws -> Bool
+    _ sql: String, of schema: @autoclosure () -> ModelSchema,
+    binding bind: (borrowing Statement) throws -> Bool
   ) throws -> Bool {
     // What ends the transaction is reported by the statements for single records.
     guard connection.isInTransaction else { return false }
@@ -61,7 +65,7 @@ struct StatementRunner {
           return true
         } catch {
           guard connection.isInTransaction, connection.changeCount == 0 else {
-            throw AbortedStatement(error: models.storeError(error, about: schema))
+            throw AbortedStatement(error: models.storeError(error, about: schema()))
           }
           if let mark { capture?.rollBack(to: mark) }
           if let orders { lists?.rollBack(to: orders) }
