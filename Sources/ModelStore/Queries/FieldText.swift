@@ -101,10 +101,9 @@ package enum FieldText {
     _ text: String, for field: FieldSchema
   ) throws(StoreError) -> SQLValue {
     guard let number = number(text) else { throw refusal(text, field, "a number") }
-    let affinity = ColumnAffinity(of: field)
     switch number {
     // A NUMERIC column stores whole numbers as integers, so none of their digits is lost.
-    case .integer where affinity == .numeric || affinity == .integer:
+    case .integer where [.numeric, .integer].contains(ColumnAffinity(of: field)):
       return number
     case .integer(let whole):
       guard let value = Double(exactly: whole) else { throw inexactRefusal(text, field) }
