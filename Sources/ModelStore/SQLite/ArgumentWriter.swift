@@ -39,16 +39,12 @@ public struct ArgumentWriter: ~Copyable {
     }
   }
 
-  init(statement: OpaquePointer) {
-    self.statement = statement
-  }
-
-  /// Creates a writer for one row.
+  /// Creates a writer for the parameters of one row.
   ///
-  /// - Parameter room: Free bytes that stay as they are until the statement has no arguments.
-  init(statement: OpaquePointer, room: UnsafeMutableRawBufferPointer) {
+  /// - Parameter room: The place for texts. It is in use until the statement has no arguments.
+  init(statement: OpaquePointer, room: ArgumentRoom? = nil) {
     self.statement = statement
-    self.room = room
+    if let room { self.room = room.bytes }
   }
 
   /// Creates a writer for a statement with several rows of parameters.
@@ -56,15 +52,11 @@ public struct ArgumentWriter: ~Copyable {
   /// - Parameters:
   ///   - rowWidth: The number of parameters of a row.
   ///   - numberedField: The field whose values ``rowNumbers`` collects.
-  ///   - room: Free bytes that stay as they are until the statement has no arguments.
-  init(
-    statement: OpaquePointer, rowWidth: Int, numberedField: Int?,
-    room: UnsafeMutableRawBufferPointer
-  ) {
-    self.statement = statement
+  ///   - room: The place for texts. It is in use until the statement has no arguments.
+  init(statement: OpaquePointer, rowWidth: Int, numberedField: Int?, room: ArgumentRoom) {
+    self.init(statement: statement, room: room)
     self.rowWidth = Int32(rowWidth)
     self.numberedField = numberedField ?? -1
-    self.room = room
   }
 
   /// Moves to the parameters of the next row.
@@ -174,9 +166,10 @@ public struct ArgumentWriter: ~Copyable {
   }
 }
 
-/// Bytes for the texts of one statement's arguments. A longer text is copied by SQLite.
+/// Bytes for the texts of one statement's arguments. If they do not suffice, SQLite takes copies.
 final class ArgumentRoom {
-  let bytes = UnsafeMutableRawBufferPointer.allocate(byteCount: 64 * 1024, alignment: 16)
+  fileprivate let bytes = UnsafeMutableRawBufferPointer.allocate(
+    byteCount: 64 * 1024, alignment: 16)
 
   deinit { bytes.deallocate() }
 }

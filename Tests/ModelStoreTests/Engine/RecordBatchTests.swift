@@ -216,6 +216,32 @@ import Testing
     }
   }
 
+  @Test func observersAndValidatorsSeeWhatSingleInsertionsWouldShow() throws {
+    func told(_ insert: ([Artist], borrowing WriteTransaction) throws -> Void) throws -> [String] {
+      let directory = try TemporaryDirectory()
+      let seen = Recorder<String>()
+      let validator = Validator("seen", Artist.self) { change, _ in
+        seen.add("validated \(change)")
+        return change.new?.name == "refused" ? .reject("is refused", \.name) : .accept
+      }
+      let store = try Store(
+        at: directory.file("told.store"), models: Artist.self, validators: [validator])
+      let token = try store.observe(Artist.self) { event in
+        for change in event.changes { seen.add("\(change.change)") }
+      }
+      try store.write { tx in try insert(artists(1...150), tx) }
+      let refused = artists(201...300) + [Artist(id: 500, name: "refused")]
+      seen.add("\(failure { try store.write { tx in try insert(refused, tx) } } as Any)")
+      store.waitForDelivery()
+      withExtendedLifetime(token) {}
+      return seen.taken()
+    }
+    let together = try told { try $1.insert(contentsOf: $0) }
+    let alone = try told { for artist in $0 { try $1.insert(artist) } }
+    #expect(together == alone)
+    #expect(together.count > 400)
+  }
+
   @Test func aBindingReadsEachRecordAfterItsOwnStatement() throws {
     let shop = try MusicShop()
     let albums = (10..<100).map { Album(id: $0, title: "t", artistID: 1) }

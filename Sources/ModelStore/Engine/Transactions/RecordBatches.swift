@@ -126,7 +126,7 @@ extension _TransactionAccess {
     let width = statement.parameterCount / batch.rowCount
     var arguments = ArgumentWriter(
       statement: statement.handle, rowWidth: width, numberedField: numberedField,
-      room: connection.argumentRoom.bytes)
+      room: connection.argumentRoom)
     for row in 0..<batch.rowCount {
       try encode(row, &arguments)
       arguments.endRow()
@@ -179,7 +179,7 @@ extension WriteTransaction {
       return false
     }
     access.notes.addsRecords = true
-    let room = access.connection.argumentRoom.bytes
+    let room = access.connection.argumentRoom
     return try access.runner.attempt(insertion.text, of: insertion.schema) { statement in
       var arguments = ArgumentWriter(statement: statement.handle, room: room)
       var index = 0

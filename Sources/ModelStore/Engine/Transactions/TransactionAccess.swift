@@ -227,7 +227,7 @@ public final class _TransactionAccess {
     do {
       try runner.run(text, of: sql.schema) { statement in
         try Self.bind(
-          to: statement, of: sql.schema, room: connection.argumentRoom.bytes, encode)
+          to: statement, of: sql.schema, room: connection.argumentRoom, encode)
         try statement.run()
       }
     } catch {
@@ -261,10 +261,10 @@ public final class _TransactionAccess {
 
   /// - Parameters:
   ///   - schema: Called only for an error, because a copy of a schema costs as much as binding.
-  ///   - room: Free bytes that stay as they are until the statement has no arguments.
+  ///   - room: The place for texts. It is in use until the statement has no arguments.
   static func bind(
     to statement: borrowing Statement, of schema: @autoclosure () -> ModelSchema,
-    room: UnsafeMutableRawBufferPointer = UnsafeMutableRawBufferPointer(start: nil, count: 0),
+    room: ArgumentRoom? = nil,
     _ encode: (inout ArgumentWriter) throws -> Void
   ) throws {
     var arguments = ArgumentWriter(statement: statement.handle, room: room)
