@@ -142,7 +142,7 @@ final class RecordInput {
       var stopped = CommandError(error)
       stopped.exitCode = .rejected
       stopped.message = ImportTally.reason(error, at: place(line))
-      if stopped.message.last != "." { stopped.message += "." }
+      if stopped.message.last.map(".?".contains) != true { stopped.message += "." }
       stopped.details = []
       if error.code == .unknownField, let field = error.field {
         stopped.hint = Self.hint(forUnknown: field)

@@ -191,7 +191,7 @@ import Testing
   }
 
   /// Another process may write and checkpoint while the file is being opened.
-  @Test(.timeLimit(.minutes(5)))
+  @Test(.timeLimit(.minutes(30)))
   func aFileThatIsBeingWrittenIsNeverRefused() async throws {
     let path = directory.file("busy.db")
     let store = try open(path) { $0.checkpointFrameCount = 5 }
@@ -212,7 +212,7 @@ import Testing
 
   /// What stores and other programs may do to a file, in random order, with a crash after each
   /// step.
-  @Test(.timeLimit(.minutes(10)))
+  @Test(.timeLimit(.minutes(30)))
   func noLegitimateHistoryOfAFileIsRefused() throws {
     let seed = UInt64.random(in: 0...UInt64.max)
     print("lives of a log: seed \(seed)")

@@ -161,9 +161,7 @@ extension QueryChanges {
   /// - Complexity: O(k log n) for k touched rows of n.
   init(_ delta: QueryDelta, schema: ModelSchema) throws {
     func reading<Value>(_ decode: () throws -> Value) throws -> Value {
-      do {
-        return try decode()
-      } catch let error as ColumnError {
+      do { return try decode() } catch let error as ColumnError {
         throw StoreError(error, reading: schema)
       }
     }
