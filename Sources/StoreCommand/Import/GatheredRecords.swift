@@ -5,7 +5,7 @@ struct GatheredRecords {
   typealias Item = Importing.Item
 
   /// As many records as a statement inserts.
-  static let countMax = RowInsertion.rowCountMax
+  static let countMax = RowInsertion.rowCount
 
   private(set) var items: [Item] = []
   private var rows: [[SQLValue]] = []
@@ -51,7 +51,7 @@ struct GatheredRecords {
         of: fields.places, into: schema, defersReferences: defersReferences)
       made = (source, fields, insertion)
     }
-    guard let insertion = made?.insertion, insertion.rowCount == rows.count else { return false }
+    guard let insertion = made?.insertion, rows.count == RowInsertion.rowCount else { return false }
     return try transaction.insert(rows, by: insertion)
   }
 }

@@ -100,7 +100,7 @@ import Testing
         if round.defersReferences { try tx.deferReferenceChecks() }
         var rest = round.rows[...]
         while !rest.isEmpty {
-          let some = Array(rest.prefix(RowInsertion.rowCountMax))
+          let some = Array(rest.prefix(RowInsertion.rowCount))
           let first = rest.startIndex
           rest = rest.dropFirst(some.count)
           if isBulk, try insertTogether(some, round, schema, tx) {
@@ -134,7 +134,7 @@ import Testing
     guard
       let insertion = try tx.rowInsertion(
         of: places, into: schema, defersReferences: round.defersReferences),
-      insertion.rowCount == rows.count
+      rows.count == RowInsertion.rowCount
     else { return false }
     return try tx.insert(rows, by: insertion)
   }

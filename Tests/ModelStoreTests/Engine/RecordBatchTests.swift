@@ -50,12 +50,14 @@ import Testing
           try tx.insert(contentsOf: (0..<640).map { NewArtist(name: "new \($0)") })
         },
         try statementCount(tx) { tx in try tx.insert(contentsOf: artists(2001...2070)) },
+        // A few records are inserted one by one.
+        try statementCount(tx) { tx in try tx.insert(contentsOf: artists(4001...4010)) },
         try statementCount(tx) { tx in for artist in artists(3001...3010) { try tx.insert(artist) }
         },
       ]
     }
-    #expect(counts == [1 + 10, 1 + 1 + 10, 1 + 1 + 6, 10])
-    #expect(try store.fetch(Artist.all).count == 64 + 640 + 640 + 70 + 10)
+    #expect(counts == [1 + 10, 1 + 1 + 10, 1 + 1 + 6, 10, 10])
+    #expect(try store.fetch(Artist.all).count == 64 + 640 + 640 + 70 + 10 + 10)
   }
 
   @Test func generatedKeysAreThoseOfTheFile() throws {

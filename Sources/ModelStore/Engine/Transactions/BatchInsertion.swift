@@ -15,8 +15,6 @@ struct BatchInsertion: Sendable {
     case none
   }
 
-  /// The number of rows of the statement, at least 2.
-  let rowCount: Int
   /// The INSERT with arguments for all writable fields of each row, row by row.
   let text: String
   let rowNumber: RowNumber
@@ -26,8 +24,9 @@ struct BatchInsertion: Sendable {
   /// its own table, or to one that a binding changes for a later row.
   let needsDeferredReferences: Bool
 
-  /// More rows save little: 64 take 0.65 of the instructions of single statements, 256 take 0.64.
-  static let rowCountMax = 64
+  /// The number of rows of the statement. Counted in instructions, 64 rows take 0.65 times as long
+  /// as 64 statements.
+  static let rowCount = 64
 
   /// Returns nil if records must be inserted one by one:
   ///
@@ -37,9 +36,8 @@ struct BatchInsertion: Sendable {
   /// - Parameter connection: The writing connection, with the schema for which `sql` was made.
   init?(_ sql: RecordSQL, on connection: Connection) throws {
     let schema = sql.schema
-    let rowCount = min(
-      Self.rowCountMax, connection.argumentCountMax / max(1, sql.writableFields.count))
-    guard schema.kind == .table, rowCount > 1,
+    guard schema.kind == .table,
+      sql.writableFields.count <= connection.argumentCountMax / Self.rowCount,
       let table = try Self.table(schema.table, on: connection)
     else { return nil }
     let tokens = SQLTokens(table.sql)
@@ -57,8 +55,7 @@ struct BatchInsertion: Sendable {
       guard !names("AUTOINCREMENT"), let name = table.rowIDName else { return nil }
       rowNumber = .hidden(name)
     }
-    self.rowCount = rowCount
-    text = sql.insert(fields: sql.writableFields, rowCount: rowCount)
+    text = sql.insert(fields: sql.writableFields, rowCount: Self.rowCount)
     needsDeferredReferences =
       try !triggers.isEmpty || Self.refersToItself(schema.table, on: connection)
   }

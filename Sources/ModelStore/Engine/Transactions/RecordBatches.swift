@@ -2,21 +2,22 @@
 @usableFromInline
 struct RecordBatches {
   private let access: _TransactionAccess
-  private let schema: ModelSchema
-  private let batch: BatchInsertion?
+  private let sql: RecordSQL
+  /// nil before the first batch, and a nil inside to insert one by one.
+  private var found: BatchInsertion??
   /// The greatest row number in the table: nil if it has to be read, and a nil inside if the table
   /// is empty.
   private var greatestNumber: Int64??
 
-  /// - Parameter batch: nil to insert one by one.
-  init(_ access: _TransactionAccess, of schema: ModelSchema, _ batch: BatchInsertion?) {
+  init(_ access: _TransactionAccess, _ sql: RecordSQL) {
     self.access = access
-    self.schema = schema
-    self.batch = batch
+    self.sql = sql
   }
 
-  /// The number of records for ``insert(encode:record:)``; 1 to insert one by one.
-  @usableFromInline var recordCount: Int { batch?.rowCount ?? 1 }
+  private var schema: ModelSchema { sql.schema }
+
+  /// The number of records that one statement inserts.
+  @usableFromInline static var recordCount: Int { BatchInsertion.rowCount }
 
   /// Inserts ``recordCount`` records with one statement.
   ///
@@ -30,7 +31,7 @@ struct RecordBatches {
   mutating func insert(
     encode: (Int, inout ArgumentWriter) throws -> Void, record: ([Int64]) throws -> Void
   ) throws -> Bool {
-    guard let batch else { return false }
+    guard let batch = try batch() else { return false }
     access.notes.addsRecords = true
     let known = greatestNumber
     greatestNumber = nil
@@ -55,6 +56,14 @@ struct RecordBatches {
     return true
   }
 
+  private mutating func batch() throws -> BatchInsertion? {
+    if let found { return found }
+    // With triggers, a returned record is read after its own statement, not after later ones.
+    let batch = sql.rewritesInserts ? nil : try access.batchInsertion(sql)
+    found = .some(batch?.needsDeferredReferences == true ? nil : batch)
+    return found ?? nil
+  }
+
   private struct Numbers {
     let each: [Int64]
     /// The last number if SQLite assigns them.
@@ -71,11 +80,11 @@ struct RecordBatches {
     switch batch.rowNumber {
     case .none:
       let number = access.connection.lastInsertRowID
-      return Numbers(each: Array(repeating: number, count: batch.rowCount))
+      return Numbers(each: Array(repeating: number, count: BatchInsertion.rowCount))
     case .field(let index, let isAssignedByCounter):
       // A mixture is rare, and a text would be converted or refused.
       guard !bound.hasOther else { return nil }
-      if bound.integers.count == batch.rowCount { return Numbers(each: bound.integers) }
+      if bound.integers.count == BatchInsertion.rowCount { return Numbers(each: bound.integers) }
       guard bound.integers.isEmpty, !isAssignedByCounter else { return nil }
       column = SQLText.quoted(schema.fields[index].column)
     case .hidden(let name): column = name
@@ -84,8 +93,8 @@ struct RecordBatches {
     // SQLite continues after the greatest number, and chooses at random after the greatest integer:
     // https://sqlite.org/autoinc.html
     let first = greatest.map { $0 &+ 1 } ?? 1
-    guard greatest ?? 0 <= .max - Int64(batch.rowCount) else { return nil }
-    let last = first + Int64(batch.rowCount) - 1
+    guard greatest ?? 0 <= .max - Int64(BatchInsertion.rowCount) else { return nil }
+    let last = first + Int64(BatchInsertion.rowCount) - 1
     return Numbers(each: Array(first...last), lastAssigned: last)
   }
 
@@ -102,11 +111,7 @@ extension _TransactionAccess {
   /// Prepares to insert many records of `model`.
   @usableFromInline
   func batches<M: Model>(of model: M.Type) throws -> RecordBatches {
-    let sql = try statements(for: model)
-    // With triggers, the returned record is read after its own statement, not after later ones.
-    let batch = sql.rewritesInserts ? nil : try batchInsertion(sql)
-    return RecordBatches(
-      self, of: sql.schema, batch?.needsDeferredReferences == true ? nil : batch)
+    RecordBatches(self, try statements(for: model))
   }
 
   /// Returns how records can be inserted many at a time; nil for one by one.
@@ -123,11 +128,11 @@ extension _TransactionAccess {
   ) throws -> ArgumentWriter.RowNumbers {
     var numberedField: Int?
     if case .field(let index, _) = batch.rowNumber { numberedField = index }
-    let width = statement.parameterCount / batch.rowCount
+    let width = statement.parameterCount / BatchInsertion.rowCount
     var arguments = ArgumentWriter(
       statement: statement.handle, rowWidth: width, numberedField: numberedField,
       room: connection.argumentRoom)
-    for row in 0..<batch.rowCount {
+    for row in 0..<BatchInsertion.rowCount {
       try encode(row, &arguments)
       arguments.endRow()
     }
@@ -138,11 +143,9 @@ extension _TransactionAccess {
 
 /// A statement that inserts many records by the positions of their fields.
 package struct RowInsertion {
-  /// The most records of one statement.
-  package static var rowCountMax: Int { BatchInsertion.rowCountMax }
-
   /// The number of records that it inserts.
-  package let rowCount: Int
+  package static var rowCount: Int { BatchInsertion.rowCount }
+
   fileprivate let schema: ModelSchema
   /// The places of values that must not be NULL, because SQLite would accept them in a key.
   fileprivate let keyPlaces: [Int]
@@ -164,8 +167,8 @@ extension WriteTransaction {
       let batch = try access.batchInsertion(sql), defersReferences || !batch.needsDeferredReferences
     else { return nil }
     return RowInsertion(
-      rowCount: batch.rowCount, schema: schema, keyPlaces: places,
-      text: sql.insert(fields: fields, rowCount: batch.rowCount))
+      schema: schema, keyPlaces: places,
+      text: sql.insert(fields: fields, rowCount: BatchInsertion.rowCount))
   }
 
   /// Inserts records with one statement.

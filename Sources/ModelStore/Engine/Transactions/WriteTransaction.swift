@@ -85,10 +85,9 @@ extension WriteTransaction {
     inserted.reserveCapacity(values.underestimatedCount)
     var batches = try access.batches(of: Values.Element.Inserted.self)
     var waiting: [Values.Element] = []
-    waiting.reserveCapacity(batches.recordCount)
     for value in values {
       waiting.append(value)
-      guard waiting.count == batches.recordCount else { continue }
+      guard waiting.count == RecordBatches.recordCount else { continue }
       try insert(waiting, by: &batches, into: &inserted)
       waiting.removeAll(keepingCapacity: true)
     }
