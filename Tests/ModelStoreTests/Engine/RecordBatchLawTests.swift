@@ -44,12 +44,16 @@ import Testing
       if Int.random(in: 0..<4, using: &random) == 0 { definitions.append("g AS (id || 'g')") }
       let isWithoutRowID = !key.contains("AUTO") && Int.random(in: 0..<4, using: &random) == 0
       if key.contains("UNIQUE"), isWithoutRowID { definitions[0] = "id INTEGER PRIMARY KEY" }
+      let fields = definitions.joined(separator: ", ")
+      let first = columns.map { column in
+        column == "name" ? "'a'" : column == "id" || column == "t" ? "70" : "3"
+      }
       script = """
         CREATE TABLE P(id INTEGER PRIMARY KEY);
         INSERT INTO P VALUES (1), (2), (3), (4), (5), (6), (7), (8);
-        CREATE TABLE T(\(definitions.joined(separator: ", ")))\(isWithoutRowID ? " WITHOUT ROWID" : "");
+        CREATE TABLE T(\(fields))\(isWithoutRowID ? " WITHOUT ROWID" : "");
         INSERT INTO T(\(columns.joined(separator: ", ")))
-        VALUES (\(columns.map { $0 == "name" ? "'a'" : $0 == "id" || $0 == "t" ? "70" : "3" }.joined(separator: ", ")));
+        VALUES (\(first.joined(separator: ", ")));
         """
       let action = ["IGNORE", "ABORT, 'no'", "FAIL, 'no'", "ROLLBACK, 'no'"]
       if Int.random(in: 0..<4, using: &random) == 0 {

@@ -1,8 +1,8 @@
 /// How the records of one model can be inserted many at a time: several rows in one INSERT.
 ///
-/// SQLite handles the rows of a statement one after the other, with their triggers. So the file, the
-/// captured changes and the change journal are the same as after single statements. The cases in
-/// which they might differ are found here, and have no batches.
+/// SQLite handles the rows of a statement one after the other, with their triggers. So the file,
+/// the captured changes and the change journal are the same as after single statements. The cases
+/// in which they might differ are found here, and have no batches.
 struct BatchInsertion: Sendable {
   /// Where the row number of an inserted record comes from.
   enum RowNumber: Hashable, Sendable {
