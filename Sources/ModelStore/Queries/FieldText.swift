@@ -101,10 +101,9 @@ package enum FieldText {
     _ text: String, for field: FieldSchema
   ) throws(StoreError) -> SQLValue {
     guard let number = number(text) else { throw refusal(text, field, "a number") }
-    let affinity = ColumnAffinity(of: field)
     switch number {
     // A NUMERIC column stores whole numbers as integers, so none of their digits is lost.
-    case .integer where affinity == .numeric || affinity == .integer:
+    case .integer where [.numeric, .integer].contains(ColumnAffinity(of: field)):
       return number
     case .integer(let whole):
       guard let value = Double(exactly: whole) else { throw inexactRefusal(text, field) }
@@ -151,7 +150,7 @@ package enum FieldText {
   /// Returns the finite number that `text` writes in decimal. It is an integer if it is whole, has
   /// no point or exponent, and fits 64 bits. Nil for any other text.
   static func number(_ text: String) -> SQLValue? {
-    guard isDecimalNumber(text), let value = Double(text), value.isFinite else { return nil }
+    guard hasNumberBytes(text), let value = Double(text), value.isFinite else { return nil }
     return Int64(text).map { .integer($0) } ?? .real(value)
   }
 
@@ -183,11 +182,20 @@ package enum FieldText {
     ("0"..."9").contains(character)
   }
 
-  /// Returns whether the text has only digits with an optional sign, point and exponent: not `inf`,
-  /// not hexadecimal.
-  private static func isDecimalNumber(_ text: String) -> Bool {
-    text.contains(where: isDigit) && text.allSatisfy { isDigit($0) || "+-.eE".contains($0) }
-      && Double(text) != nil
+  /// Returns whether the text has only digits, signs, points and exponents: not `inf`, not
+  /// hexadecimal.
+  private static func hasNumberBytes(_ text: String) -> Bool {
+    var hasDigit = false
+    for byte in text.utf8 {
+      switch byte {
+      case UInt8(ascii: "0")...UInt8(ascii: "9"): hasDigit = true
+      case UInt8(ascii: "+"), UInt8(ascii: "-"), UInt8(ascii: "."), UInt8(ascii: "e"),
+        UInt8(ascii: "E"):
+        continue
+      default: return false
+      }
+    }
+    return hasDigit
   }
 
   /// Returns the bytes of `x'0aff'`, or nil for anything else.

@@ -57,6 +57,8 @@ final class Connection {
   /// Whether the database is known to have a link to a log.
   var isLinked = false
   private let processID = getpid()
+  /// The texts of the arguments of the running insertion.
+  private(set) lazy var argumentRoom = ArgumentRoom()
 
   /// Opens `path`, which must exist. ``DatabaseFile`` creates files safely.
   init(path: String, role: Role, policy: Policy) throws(SQLiteError) {
@@ -368,6 +370,9 @@ final class Connection {
 
   /// The largest text, blob or row, in bytes, that SQLite reads or writes on this connection.
   var maxValueSize: Int { Int(sqlite3_limit(handle, SQLITE_LIMIT_LENGTH, -1)) }
+
+  /// The most arguments of a statement.
+  var argumentCountMax: Int { Int(sqlite3_limit(handle, SQLITE_LIMIT_VARIABLE_NUMBER, -1)) }
 
   /// Returns the journal mode of the file.
   func journalMode() throws -> String? {

@@ -5,8 +5,11 @@ package enum ColumnAffinity: Hashable, Sendable {
   case integer, text, blob, real, numeric
 
   package init(declaredType: String) {
-    let type = declaredType.asciiFolded
-    func mentions(_ parts: String...) -> Bool { parts.contains { type.contains($0) } }
+    // Bytes, because an import finds the affinity for each number.
+    let type = Array(declaredType.asciiFolded.utf8)
+    func mentions(_ parts: String...) -> Bool {
+      parts.contains { part in type.indices.contains { type[$0...].starts(with: part.utf8) } }
+    }
     // The order of the tests is SQLite's: CHARINT is an integer.
     self =
       if mentions("int") {

@@ -59,6 +59,8 @@ struct Importing {
   private var current = 0
   /// The records that wait for the records they refer to.
   private var waiting = WaitingRecords()
+  /// The records that are written next.
+  private var gathered = GatheredRecords()
   /// How fields can take values that their declared types refuse, with the number of records that
   /// were refused for them.
   private var typeCommands: [String: Int] = [:]
@@ -169,12 +171,14 @@ struct Importing {
   ) throws {
     tally = committed
     waiting = WaitingRecords()
+    gathered = GatheredRecords()
     do {
       try store.write { transaction in
         // The transaction has begun, so no program can change a model until it ends.
         try store.checkUnchanged(sources.map(\.schema))
         if plan.stopsAtError { try transaction.deferReferenceChecks() }
         try body(&self, transaction)
+        try writeGathered(transaction)
         try takeWaiting(transaction)
         if plan.isDryRun { throw Stop.dryRun }
       }
@@ -221,8 +225,36 @@ struct Importing {
     return nil
   }
 
-  /// Writes a record, rejects it, or lets it wait.
+  /// Takes a record. It is written at once, or together with the records after it.
   private mutating func take(_ item: Item, _ transaction: borrowing WriteTransaction) throws {
+    if Interruption.isRequested { throw Stop.interrupted }
+    guard case .success(let record) = item.content, !plan.isUpsert, record.computed.isEmpty else {
+      try writeGathered(transaction)
+      return try takeAlone(item, transaction)
+    }
+    if !gathered.isAlike(record, of: item.source) { try writeGathered(transaction) }
+    gathered.add(item, record)
+    if gathered.isFull { try writeGathered(transaction) }
+    progress.note(tally.read + waiting.count + gathered.items.count)
+  }
+
+  /// Writes the gathered records: with one statement, or one by one if it is refused.
+  private mutating func writeGathered(_ transaction: borrowing WriteTransaction) throws {
+    guard let source = gathered.items.first?.source else { return }
+    let isWritten =
+      try gathered.isFull
+      && gathered.write(
+        into: sources[source].schema, defersReferences: plan.stopsAtError, transaction)
+    let items = gathered.removeAll()
+    if isWritten {
+      tally.inserted += items.count
+    } else {
+      for item in items { try takeAlone(item, transaction) }
+    }
+  }
+
+  /// Writes a record, rejects it, or lets it wait.
+  private mutating func takeAlone(_ item: Item, _ transaction: borrowing WriteTransaction) throws {
     if Interruption.isRequested { throw Stop.interrupted }
     do {
       if plan.isUpsert, waiting.count > 0 {

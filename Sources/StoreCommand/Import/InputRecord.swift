@@ -1,12 +1,30 @@
 import ModelStore
 import RecordFormats
 
+/// The fields that records of an input have, in the input's order.
+final class InputFields: Sendable {
+  let names: [String]
+  /// Their positions in the model.
+  let places: [Int]
+
+  init(names: [String], places: [Int]) {
+    self.names = names
+    self.places = places
+  }
+}
+
 /// One record of an input.
 struct InputRecord {
-  /// The values to write, by field.
-  var values: [String: SQLValue] = [:]
+  let fields: InputFields
+  /// The values to write, in the order of ``fields``.
+  let row: [SQLValue]
   /// The input's values of computed fields, which an export also contains.
   var computed: [ComputedValue] = []
+
+  /// The values to write, by field.
+  var values: [String: SQLValue] {
+    Dictionary(uniqueKeysWithValues: zip(fields.names, row))
+  }
 
   /// Compares the input's values of computed fields with the stored values.
   ///

@@ -37,7 +37,11 @@ final class RecordInput {
   private var csv: CSVReader?
   private var json: JSONRecordReader?
   /// The field of each CSV column; nil for an ignored column.
-  private var csvFields: [FieldSchema?] = []
+  private var csvFields: [InputField?] = []
+  /// The fields of the members of the last JSON record, in its order.
+  private var members: [(name: String, field: InputField?)] = []
+  /// The sets of fields of records so far.
+  private var fieldSets: [[Int]: InputFields] = [:]
 
   /// Opens the input and reads the head of it.
   ///
@@ -84,7 +88,7 @@ final class RecordInput {
   ///   read.
   func next() throws -> InputRecord? {
     recordCount += 1
-    if try csv?.advance() == true { return try csvRecord() }
+    if try csv?.advance() == true, let csv { return try csvRecord(csv) }
     if let value = try json?.readRecord() { return try record(of: value) }
     return nil
   }
@@ -122,6 +126,8 @@ final class RecordInput {
         "--null is for CSV and TSV; this input is read as \(format.rawValue), which has null.")
     }
   }
+
+  private static let fieldSetCountMax = 64
 
   /// The errors for which a single record can be refused.
   static let refusals: Set<StoreError.Code> = [.rejected, .invalidValue, .unknownField]
@@ -189,9 +195,9 @@ final class RecordInput {
   /// The field that the input calls `name`; nil if it is ignored.
   ///
   /// - Throws: ``StoreError`` with code `unknownField`.
-  private func field(named name: String) throws(StoreError) -> FieldSchema? {
+  private func field(named name: String) throws(StoreError) -> InputField? {
     let fieldName = options.fieldNames[name] ?? name
-    guard let field = schema.field(named: fieldName) else {
+    guard let index = schema.fieldIndex(named: fieldName) else {
       if options.ignoresExtra { return nil }
       let near = NearMiss.suggestions(for: fieldName, among: schema.fields.map(\.name))
       throw StoreError(
@@ -199,11 +205,12 @@ final class RecordInput {
         "The input names \(fieldName), but \(schema.name) has no such field"
           + CommandError.meant(near), model: schema.name, field: fieldName)
     }
-    return field.generated != nil && options.ignoresExtra ? nil : field
+    let field = InputField(schema.fields[index], at: index)
+    return field.isComputed && options.ignoresExtra ? nil : field
   }
 
   /// The field of a column, before any record was read.
-  private func field(ofColumn name: String) throws -> FieldSchema? {
+  private func field(ofColumn name: String) throws -> InputField? {
     do {
       return try field(named: name)
     } catch {
@@ -240,44 +247,71 @@ final class RecordInput {
 
   private func checkDuplicates() throws {
     var seen: Set<String> = []
-    for field in csvFields.compactMap(\.self) where !seen.insert(field.name).inserted {
+    for field in csvFields.compactMap({ $0?.schema }) where !seen.insert(field.name).inserted {
       throw CommandError.usage(
         "Two columns of the input map to \(field.name).", model: schema.name, field: field.name)
     }
   }
 
-  private func csvRecord() throws -> InputRecord {
-    var record = InputRecord()
-    record.values.reserveCapacity(csvFields.count)
-    for (index, field) in csvFields.enumerated() {
-      guard let csv, let field else { continue }
+  private func csvRecord(_ csv: CSVReader) throws -> InputRecord {
+    var places: [Int] = []
+    var row: [SQLValue] = []
+    var computed: [ComputedValue] = []
+    places.reserveCapacity(csvFields.count)
+    row.reserveCapacity(csvFields.count)
+    for index in csvFields.indices {
+      guard let field = csvFields[index] else { continue }
       if format == .csv, csv.isMissing(at: index) {
         // An empty cell of a computed field has no value to compare.
-        if field.isOptional, field.generated == nil { record.values[field.name] = .null }
+        if field.isOptional, !field.isComputed {
+          places.append(field.place)
+          row.append(.null)
+        }
         continue
       }
-      let cell = csv.text(at: index)
-      let isNull = cell == options.nullText && !csv.isQuoted(at: index)
-      let written = isNull ? nil : try self.text(of: cell, for: field)
-      let text = options.formulas == .escaped ? written.map(FormulaText.unescaped) : written
-      guard field.generated == nil else {
-        record.computed.append(ComputedValue(field: field, form: text.map { .cell($0) } ?? .null))
+      let text = try text(at: index, of: csv, for: field)
+      guard !field.isComputed else {
+        computed.append(
+          ComputedValue(field: field.schema, form: text.map { .cell($0) } ?? .null))
         continue
       }
-      record.values[field.name] = try text.map { try field.parse(cell: $0) } ?? .null
+      places.append(field.place)
+      row.append(try text.map { try field.value(ofCell: $0) } ?? .null)
     }
-    return record
+    return InputRecord(fields: fields(at: places), row: row, computed: computed)
+  }
+
+  /// The fields of a record. Records with the same fields share the value.
+  private func fields(at places: [Int]) -> InputFields {
+    if let known = fieldSets[places] { return known }
+    // Each record may lack other fields.
+    if fieldSets.count == Self.fieldSetCountMax { fieldSets = [:] }
+    let made = InputFields(names: places.map { schema.fields[$0].name }, places: places)
+    fieldSets[places] = made
+    return made
+  }
+
+  /// The text of a cell; nil for null.
+  private func text(
+    at index: Int, of csv: CSVReader, for field: InputField
+  ) throws(StoreError) -> String? {
+    let cell = csv.text(at: index)
+    if let null = options.nullText, cell == null, !csv.isQuoted(at: index) { return nil }
+    let written = try text(of: cell, for: field.schema)
+    return options.formulas == .escaped ? written.map(FormulaText.unescaped) : written
   }
 
   /// What a cell holds; nil for null.
-  private func text(of cell: String, for field: FieldSchema) throws(StoreError) -> String? {
+  private func text(
+    of cell: String, for field: @autoclosure () -> FieldSchema
+  ) throws(StoreError) -> String? {
     guard format == .tsv else { return cell }
     do {
       return try Self.unescaped(cell)
     } catch {
       var named = error
-      named.message = "\(field.name): \(error.message)"
-      named.field = field.name
+      named.message = "\(field().name): \(error.message)"
+      named.field = field().name
       throw named
     }
   }
@@ -297,22 +331,36 @@ final class RecordInput {
     guard case .object(let members) = value else {
       throw StoreError(.invalidValue, "A record must be a JSON object.", model: schema.name)
     }
-    var record = InputRecord()
-    record.values.reserveCapacity(members.count)
-    for member in members {
-      guard let field = try field(named: member.name) else { continue }
-      guard field.generated == nil else {
-        record.computed.append(ComputedValue(field: field, form: .json(member.value)))
+    var places: [Int] = []
+    var row: [SQLValue] = []
+    var computed: [ComputedValue] = []
+    places.reserveCapacity(members.count)
+    row.reserveCapacity(members.count)
+    for (index, member) in members.enumerated() {
+      guard let field = try field(ofMember: index, named: member.name) else { continue }
+      guard !field.isComputed else {
+        computed.append(ComputedValue(field: field.schema, form: .json(member.value)))
         continue
       }
-      guard record.values[field.name] == nil else {
+      guard !places.contains(field.place) else {
         throw StoreError(
-          .invalidValue, "Two members of the object map to \(field.name).", model: schema.name,
-          field: field.name)
+          .invalidValue, "Two members of the object map to \(field.schema.name).",
+          model: schema.name, field: field.schema.name)
       }
-      record.values[field.name] = try member.value.stored(in: field)
+      places.append(field.place)
+      row.append(try field.value(of: member.value))
     }
-    return record
+    return InputRecord(fields: fields(at: places), row: row, computed: computed)
+  }
+
+  /// The field of a JSON member; nil if it is ignored. Most records have the same members in the
+  /// same order.
+  private func field(ofMember index: Int, named name: String) throws(StoreError) -> InputField? {
+    if index < members.count, members[index].name == name { return members[index].field }
+    let field = try field(named: name)
+    members.removeSubrange(min(index, members.count)...)
+    if index == members.count { members.append((name, field)) }
+    return field
   }
 }
 

@@ -73,3 +73,10 @@ import Testing
     #expect(try rounds(records) == [[1], [2], [3]])
   }
 }
+
+extension InputRecord {
+  fileprivate init(values: [String: SQLValue]) {
+    self.init(
+      fields: InputFields(names: Array(values.keys), places: []), row: Array(values.values))
+  }
+}

@@ -13,7 +13,7 @@ final class FileFacts: Sendable {
   private let reader: ReaderPool?
   /// Facts of another schema version are not stored: a transaction that changed the schema may roll
   /// back.
-  private let schemaVersion: Int64
+  let schemaVersion: Int64
 
   /// Creates the facts of one schema version.
   ///

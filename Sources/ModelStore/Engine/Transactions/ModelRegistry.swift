@@ -17,6 +17,8 @@ final class ModelRegistry: Sendable {
   private let known = Mutex<[ObjectIdentifier: RecordSQL]>([:])
   private let probes = Mutex<[String: RecordProbe]>([:])
   private let followed = Mutex<FollowedBindings?>(nil)
+  /// Nil for models whose records are inserted one by one.
+  private let batchInsertions = Mutex<[String: BatchInsertion?]>([:])
 
   /// The entries of the file's catalog except models.
   struct Filed: Sendable {
@@ -85,6 +87,18 @@ final class ModelRegistry: Sendable {
     let hasTriggers = tablesWithTriggers.contains(model.table.asciiFolded)
     let made = RecordSQL(schema: model, hasTriggers: hasTriggers)
     statements.withLock { $0[name] = made }
+    return made
+  }
+
+  /// Returns how records can be inserted many at a time; nil for one by one. It is found on first
+  /// use.
+  ///
+  /// - Parameter connection: A connection that sees the schema of this registry.
+  func batchInsertion(_ sql: RecordSQL, on connection: Connection) throws -> BatchInsertion? {
+    let name = sql.schema.name
+    if let known = batchInsertions.withLock({ $0[name] }) { return known }
+    let made = try BatchInsertion(sql, on: connection)
+    batchInsertions.withLock { $0[name] = .some(made) }
     return made
   }
 

@@ -44,6 +44,47 @@ struct StatementRunner {
     }
   }
 
+  /// Runs one statement for several records. If it is refused, the caller runs one for each.
+  ///
+  /// - Parameter bind: Binds the arguments. Returns false not to run the statement.
+  /// - Returns: false if nothing was changed and the transaction can continue.
+  func attempt(
+    _ sql: String, of schema: @autoclosure () -> ModelSchema,
+    binding bind: (borrowing Statement) throws -> Bool
+  ) throws -> Bool {
+    // What ends the transaction is reported by the statements for single records.
+    guard connection.isInTransaction else { return false }
+    try checkNotCancelled()
+    let mark = capture?.savepoint
+    let orders = lists?.savepoint
+    do {
+      return try connection.withStatement(sql) { statement in
+        guard try bind(statement) else { return false }
+        do {
+          try statement.run()
+          return true
+        } catch {
+          guard connection.isInTransaction, connection.changeCount == 0 else {
+            throw AbortedStatement(error: models.storeError(error, about: schema()))
+          }
+          if let mark { capture?.rollBack(to: mark) }
+          if let orders { lists?.rollBack(to: orders) }
+          return false
+        }
+      }
+    } catch let aborted as AbortedStatement {
+      throw aborted.error
+    } catch {
+      // An argument that cannot be encoded or bound is reported for its own record.
+      return false
+    }
+  }
+
+  /// A failure that is not undone.
+  private struct AbortedStatement: Error {
+    let error: any Error
+  }
+
   /// Runs `body`. If it throws, undoes its changes and lets the transaction continue.
   func savepoint<Result>(_ body: () throws -> Result) throws -> Result {
     let mark = capture?.savepoint

@@ -228,7 +228,8 @@ public final class _TransactionAccess {
     let text = verb == .insert ? sql.insert : sql.upsert
     do {
       try runner.run(text, of: sql.schema) { statement in
-        try Self.bind(to: statement, of: sql.schema, encode)
+        try Self.bind(
+          to: statement, of: sql.schema, room: connection.argumentRoom, encode)
         try statement.run()
       }
     } catch {
@@ -260,14 +261,19 @@ public final class _TransactionAccess {
     return stored
   }
 
+  /// - Parameters:
+  ///   - schema: Called only for an error, because a copy of a schema costs as much as binding.
+  ///   - room: The place for texts. It is in use until the statement has no arguments.
   static func bind(
-    to statement: borrowing Statement, of schema: ModelSchema,
+    to statement: borrowing Statement, of schema: @autoclosure () -> ModelSchema,
+    room: ArgumentRoom? = nil,
     _ encode: (inout ArgumentWriter) throws -> Void
   ) throws {
-    var arguments = ArgumentWriter(statement: statement.handle)
+    var arguments = ArgumentWriter(statement: statement.handle, room: room)
     do {
       try encode(&arguments)
     } catch let error as ColumnError {
+      let schema = schema()
       let fields = schema.fields.indices
       let field = fields.contains(error.column) ? schema.fields[error.column].name : nil
       throw StoreError(
@@ -278,6 +284,7 @@ public final class _TransactionAccess {
     do {
       try statement.check(arguments)
     } catch {
+      let schema = schema()
       guard let index = arguments.failedIndex, schema.fields.indices.contains(index) else {
         throw error
       }

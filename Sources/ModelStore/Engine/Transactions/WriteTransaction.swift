@@ -97,6 +97,56 @@ extension WriteTransaction {
     return try access.stored(M.self, key: M.Key(sqlValues: [.integer(written.rowID)]))
   }
 
+  /// Inserts records or drafts, in their order.
+  ///
+  /// ```swift
+  /// try tx.insert(contentsOf: names.map { Artist.Draft(name: $0) })
+  /// ```
+  ///
+  /// It has the effect of one ``insert(_:)`` for each value, and is faster: where possible, one
+  /// statement inserts many records.
+  ///
+  /// - Returns: The stored records, in the same order.
+  /// - Throws: ``StoreError`` with code `rejected` for the first record that breaks a rule of the
+  ///   file. The records before it stay inserted, and you can continue the transaction. To keep
+  ///   all or none of them, use ``savepoint(_:)``.
+  @discardableResult
+  @inlinable
+  public borrowing func insert<Values: Sequence>(
+    contentsOf values: Values
+  ) throws -> [Values.Element.Inserted] where Values.Element: Insertable {
+    var inserted: [Values.Element.Inserted] = []
+    inserted.reserveCapacity(values.underestimatedCount)
+    var batches = try access.batches(of: Values.Element.Inserted.self)
+    var waiting: [Values.Element] = []
+    for value in values {
+      waiting.append(value)
+      guard waiting.count == RecordBatches.recordCount else { continue }
+      try insert(waiting, by: &batches, into: &inserted)
+      waiting.removeAll(keepingCapacity: true)
+    }
+    for value in waiting { inserted.append(try insert(value)) }
+    return inserted
+  }
+
+  /// Inserts as many values as a batch has, and appends the stored records to `inserted`.
+  @inlinable
+  borrowing func insert<Value: Insertable>(
+    _ values: [Value], by batches: inout RecordBatches, into inserted: inout [Value.Inserted]
+  ) throws {
+    let count = inserted.count
+    let isDone = try batches.insert { index, arguments in
+      try values[index].encode(to: &arguments)
+    } record: { numbers in
+      for index in values.indices {
+        inserted.append(try values[index].record(rowID: numbers[index]))
+      }
+    }
+    guard !isDone else { return }
+    inserted.removeLast(inserted.count - count)
+    for value in values { inserted.append(try insert(value)) }
+  }
+
   /// Inserts a record. If its key already exists, updates the fields of the existing record.
   @discardableResult
   @inlinable

@@ -21,9 +21,8 @@ import Testing
     // snippet: performance-batch
     // One transaction, one wait for the disk:
     try store.write { tx in
-      for id in 1...1000 as ClosedRange<Int64> {
-        try tx.insert(Book(id: id, title: "Volume \(id)", pages: Int(id)))
-      }
+      let ids: ClosedRange<Int64> = 1...1000
+      try tx.insert(contentsOf: ids.map { Book(id: $0, title: "Volume \($0)", pages: Int($0)) })
     }
     // end
     // snippet: performance-plan
