@@ -176,7 +176,9 @@ final class ConnectionQueue<Resource>: @unchecked Sendable {
     defer { connection.withLock { $0.end() } }
     guard !isCancelled.withLock({ $0 }) else { throw CancellationError() }
     do {
-      return try use(body)
+      guard let hooks = connection.withLock({ $0.connection?.hooks }) else { return try use(body) }
+      // SQLite forgets an interruption that comes between two statements, so the next one checks.
+      return try hooks.stopping({ try use(body) }, when: { true })
     } catch let error as StoreError
       where [.cancelled, .busy].contains(error.code) && isCancelled.withLock({ $0 })
     {
