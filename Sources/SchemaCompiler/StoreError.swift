@@ -133,9 +133,10 @@ extension StoreError {
   /// Whether the same call, made again unchanged, may succeed.
   ///
   /// It is true for ``Code/busy`` alone: another connection held the file locked, or a write that
-  /// shared the COMMIT rolled everything back. Repeating the call is safe. Every other error needs something first: free space, another value, the store
-  /// opened again. After ``Code/outcomeUnknown`` the transaction may have been kept, so do not
-  /// repeat it; ``Code/cancelled`` is what your program asked for.
+  /// shared the COMMIT rolled everything back. Repeating the call is safe. Every other error needs
+  /// something first: free space, another value, the store opened again. After
+  /// ``Code/outcomeUnknown`` the transaction may have been kept, so do not repeat it;
+  /// ``Code/cancelled`` is what your program asked for.
   public var isRetryable: Bool { code == .busy }
 }
 
