@@ -74,10 +74,11 @@ final class ConnectionHooks {
   func stopping<Result>(
     _ body: () throws -> Result, when mayInterrupt: @escaping () -> Bool
   ) rethrows -> Result {
+    let before = self.mayInterrupt
     self.mayInterrupt = mayInterrupt
     installStopCheck()
     defer {
-      self.mayInterrupt = nil
+      self.mayInterrupt = before
       installStopCheck()
     }
     return try body()
