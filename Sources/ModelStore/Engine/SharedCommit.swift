@@ -99,9 +99,7 @@ struct SharedCommit {
         try waiting.checkNotCancelled()
         return try Wave.$current.withValue(waiting.wave) {
           try Wave.current.checkRounds()
-          return try connection.stoppingReadsOnly {
-            try run(work.body, of: waiting, capturing: capture, writer)
-          }
+          return try run(work.body, of: waiting, capturing: capture, writer)
         }
       }
       members.append(member)

@@ -51,10 +51,4 @@ extension Connection {
     }
     return false
   }
-
-  /// Runs `body`, whose reading statements stop once ``ConnectionHooks/interrupted`` is set. Its
-  /// changing statements run to their end.
-  func stoppingReadsOnly<Result>(_ body: () throws -> Result) rethrows -> Result {
-    try hooks.stopping(body) { !self.isChanging }
-  }
 }

@@ -127,6 +127,20 @@ import Testing
     #expect(try ids() == [1, 3])
   }
 
+  /// SQLite forgets an interruption while no statement runs. Once, a task that was cancelled just
+  /// before a statement began waited for the statement's end.
+  @Test func aStatementThatBeginsJustAfterTheCancellationStopsToo() async throws {
+    let error = await #expect(throws: StoreError.self) {
+      try await store.write { tx in
+        tx.access.connection.interrupt()
+        _ = try tx.access.connection.rows(Self.endless) { try $0.integer(at: 0) }
+      }
+    }
+    #expect(error?.code == .cancelled)
+    try await store.write(Self.insert(1))
+    #expect(try ids() == [1])
+  }
+
   @Test func aWriteThatIsCancelledAfterItsBodyIsKept() async throws {
     let ended = Mutex<Task<Void, any Error>?>(nil)
     let held = await HeldWriter(store)

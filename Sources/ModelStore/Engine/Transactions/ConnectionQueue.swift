@@ -172,13 +172,11 @@ final class ConnectionQueue<Resource>: @unchecked Sendable {
     guard let body = waiting.withLock({ $0.take() }) else {
       preconditionFailure("A body runs once.")
     }
-    connection.withLock { $0.begin(number) }
-    defer { connection.withLock { $0.end() } }
-    guard !isCancelled.withLock({ $0 }) else { throw CancellationError() }
     do {
-      guard let hooks = connection.withLock({ $0.connection?.hooks }) else { return try use(body) }
-      // SQLite forgets an interruption that comes between two statements, so the next one checks.
-      return try hooks.stopping({ try use(body) }, when: { true })
+      return try interruptible(number, gently: false) {
+        guard !isCancelled.withLock({ $0 }) else { throw CancellationError() }
+        return try use(body)
+      }
     } catch let error as StoreError
       where [.cancelled, .busy].contains(error.code) && isCancelled.withLock({ $0 })
     {
@@ -299,7 +297,18 @@ extension ConnectionQueue {
   ) rethrows -> Result {
     connection.withLock { $0.begin(number, gently: isGentle) }
     defer { connection.withLock { $0.end() } }
-    return try body()
+    return try heedingInterruption(body)
+  }
+
+  /// Runs `body`, in which an interruption also stops a statement that began just after it. SQLite
+  /// itself forgets an interruption while no statement runs.
+  private func heedingInterruption<Result>(_ body: () throws -> Result) rethrows -> Result {
+    let held = connection.withLock { $0 }
+    guard let connection = held.connection else { return try body() }
+    return try connection.hooks.stopping(body) { [self] in
+      let state = self.connection.withLock { (isShielded: $0.isShielded, isGentle: $0.isGentle) }
+      return !state.isShielded && !(state.isGentle && connection.isChanging)
+    }
   }
 }
 
