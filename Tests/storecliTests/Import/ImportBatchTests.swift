@@ -38,8 +38,9 @@ import Testing
       try tx.rows("SELECT layout, entry, c0, c1, c2, c3, c4, c5, c6 FROM _ms_journal")
         .filter { $0.values[0] != .integer(0) }.map { "\($0.values)" }
     }
+    store.close()
     return Result(
-      records: try place.run(["export", "Song", "-o", "ndjson"] + database).out,
+      records: try place.run(["query", "Song", "--all", "-o", "ndjson"] + database).out,
       rejects: FileManager.default.fileExists(atPath: place.path("rejects"))
         ? try place.contents(of: "rejects") : "",
       reasons: lines.filter { $0.hasPrefix("  ") }, journal: changes)
@@ -68,7 +69,7 @@ import Testing
     let together = try result(of: text, named: "Song.csv", Self.tables, [])
     let alone = try result(of: text, named: "Song.csv", Self.tables, ["--batch", "1"])
     #expect(together == alone)
-    #expect(together.journal.count > 200)
+    #expect(together.journal.count > 200 && together.records.count > 5_000)
   }
 
   @Test func aTableThatKeepsPartsOfARefusedStatementIsWrittenAlone() throws {
