@@ -4,11 +4,19 @@ extension InsertWorkload {
   func modelStoreContenders(_ tracks: [Track]) -> [Contender] {
     [
       contender("ModelStore", StoredTrack.self, tracks) { try Self.insert($1, with: $0) },
+      contender("ModelStore, insert(contentsOf:)", StoredTrack.self, tracks) { tx, tracks in
+        try tx.insert(contentsOf: tracks.lazy.map { StoredTrack($0) })
+      },
       contender("ModelStore, Codable", CodedTrack.self, tracks) { tx, tracks in
         for track in tracks { try tx.insert(CodedTrack(track)) }
       },
       contender("ModelStore, change journal", StoredTrack.self, tracks, journal: .full) {
         try Self.insert($1, with: $0)
+      },
+      contender(
+        "ModelStore, insert(contentsOf:), change journal", StoredTrack.self, tracks, journal: .full
+      ) { tx, tracks in
+        try tx.insert(contentsOf: tracks.lazy.map { StoredTrack($0) })
       },
       contender("ModelStore, journal of keys", StoredTrack.self, tracks, journal: .keys) {
         try Self.insert($1, with: $0)
