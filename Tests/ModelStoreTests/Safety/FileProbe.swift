@@ -31,7 +31,7 @@ func lockRows(of path: String) throws -> [String] {
     guard lstat(path + suffix, &status) == 0 else { continue }
     inodes[String(status.st_ino)] = suffix.isEmpty ? "database" : "shared memory"
   }
-  let lists = try (0..<8).map { _ in try String(contentsOfFile: "/proc/locks", encoding: .utf8) }
+  let lists = try (0..<8).map { _ in try wholeText(of: "/proc/locks") }
   let rows = lists.joined(separator: "\n").split(separator: "\n").compactMap { line -> String? in
     let words = line.split(separator: " ")
     guard words.count >= 8, words[4] == "\(getpid())",
@@ -40,6 +40,21 @@ func lockRows(of path: String) throws -> [String] {
     return "\(file) \(words[3]) \(words[6])-\(words[7])"
   }
   return Set(rows).sorted()
+}
+
+/// The text of a file whose size the kernel does not tell. Foundation reads only a page of it.
+private func wholeText(of path: String) throws -> String {
+  let descriptor = open(path, O_RDONLY | O_CLOEXEC)
+  guard descriptor >= 0 else { throw POSIXError(POSIXErrorCode(rawValue: errno) ?? .EIO) }
+  defer { close(descriptor) }
+  var bytes: [UInt8] = []
+  var page = [UInt8](repeating: 0, count: 65536)
+  while true {
+    let count = read(descriptor, &page, page.count)
+    guard count > 0 else { break }
+    bytes += page[..<count]
+  }
+  return String(decoding: bytes, as: UTF8.self)
 }
 
 /// How many descriptors of this process watch `directory` for changes.
