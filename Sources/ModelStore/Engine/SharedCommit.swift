@@ -106,7 +106,8 @@ struct SharedCommit {
       return !endsTransaction(member)
     } catch {
       end(waiting, with: writer.failure(error))
-      return connection.isInTransaction
+      // If a refused write could not be undone, nothing of the transaction may be kept.
+      return connection.isInTransaction && writer.isUsable
     }
   }
 
@@ -142,6 +143,7 @@ struct SharedCommit {
   private mutating func commit(_ writer: inout Writer) throws {
     let connection = writer.connection
     guard connection.isInTransaction else { throw Self.lost }
+    try writer.checkUsable()
     guard let last = members.last else { return try connection.rollBack() }
     if members.allSatisfy({ $0.write.access.notes.onlyRemoves }) { writer.reserve.lend() }
     try connection.withHeldState(last.write.isObserved) {
@@ -168,6 +170,8 @@ struct SharedCommit {
   /// Ends all writes that would have been kept.
   private mutating func fail(with error: any Error, _ writer: inout Writer) {
     hasFailed = !members.isEmpty
+    // Without a write that the error ends, the writer still has to know it.
+    if members.isEmpty { _ = writer.failure(error) }
     for member in members {
       end(member.waiting, with: writer.failure(member.write.outcome(of: error)))
     }

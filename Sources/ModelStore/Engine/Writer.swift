@@ -124,6 +124,9 @@ struct Writer {
     if let poison { throw poison }
   }
 
+  /// Whether ``checkUsable()`` succeeds.
+  var isUsable: Bool { poison == nil }
+
   /// Returns whether another connection has committed since the last ``noticeForeignCommit()``.
   ///
   /// It does not wait: if another process blocks even readers, it returns false.

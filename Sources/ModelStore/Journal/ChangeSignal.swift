@@ -126,6 +126,8 @@ private final class Listening: Sendable {
     var isSigned = false
     var ownCommitCount: UInt64?
     var hasFailed = false
+    /// Whether the timer and the file events were cancelled.
+    var hasEnded = false
 
     /// Schedules the next poll.
     mutating func arrange(from now: DispatchTime, _ watch: LogWatch?) {
@@ -141,6 +143,7 @@ private final class Listening: Sendable {
 
     /// Ends a poll, or an own commit in its place.
     mutating func settle(_ finding: LookSchedule.Finding, _ watch: LogWatch?) {
+      guard !hasEnded else { return }
       let now = DispatchTime.now()
       // Own commits have written to the log, even while that is not reported.
       let isSign = isSigned || finding == .ownCommit && schedule.expectsOwnWrites
@@ -245,6 +248,7 @@ private final class Listening: Sendable {
       self.state.withLock { state in
         // A suspended source never calls its cancel handler.
         if state.isDeaf { state.signs?.resume() }
+        state.hasEnded = true
         state.signs?.cancel()
         state.timer.cancel()
       }

@@ -88,6 +88,17 @@ import Testing
     }
   }
 
+  /// SQLite counts the broken references of a statement. A row for which an orphan waits would make
+  /// up for the row before it.
+  @Test func anOrphanHidesNoBrokenReference() throws {
+    let store = try Store(at: path, models: Artist.self, Album.self)
+    try PlainDatabase(path).execute(
+      "CREATE TABLE Note(albumID REFERENCES Album(id)); INSERT INTO Note VALUES (50)")
+    let albums = (1...64).map { Album(id: $0, title: "album", artistID: $0 == 9 ? 999 : nil) }
+    #expect(code { try store.write { tx in try tx.insert(contentsOf: albums) } } == .rejected)
+    #expect(try store.fetch(Album.all) == [])
+  }
+
   @Test func someRecordsMayHaveTheirKeys() throws {
     let store = try Store(at: path, models: Artist.self)
     try store.write { tx in

@@ -20,8 +20,9 @@ struct BatchInsertion: Sendable {
   let rowNumber: RowNumber
   /// Whether the result is only certain if references are checked at the end of the transaction.
   ///
-  /// SQLite checks the references of a statement at its end. So a row could refer to a later row of
-  /// its own table, or to one that a binding changes for a later row.
+  /// SQLite checks the references of a statement at its end, by counting. So a row could refer to a
+  /// later row of its own table, or to one that a binding changes for a later row. And a row to
+  /// which an orphan refers already would hide the broken reference of another row.
   let needsDeferredReferences: Bool
 
   /// The number of rows of the statement. Counted in instructions, 64 rows take 0.65 times as long
@@ -57,7 +58,7 @@ struct BatchInsertion: Sendable {
     }
     text = sql.insert(fields: sql.writableFields, rowCount: Self.rowCount)
     needsDeferredReferences =
-      try !triggers.isEmpty || Self.refersToItself(schema.table, on: connection)
+      try !triggers.isEmpty || Self.isBetweenReferences(schema.table, on: connection)
   }
 
   private struct Table {
@@ -85,12 +86,21 @@ struct BatchInsertion: Sendable {
       rowIDName: TableFacts.rowIDName(besides: columns))
   }
 
-  private static func refersToItself(_ name: String, on connection: Connection) throws -> Bool {
+  /// Whether the table has references, and tables refer to it, among them perhaps itself.
+  private static func isBetweenReferences(
+    _ name: String, on connection: Connection
+  ) throws -> Bool {
     try connection.firstRow(
       """
       SELECT 1
       FROM pragma_foreign_key_list
-      WHERE arg = \(name) AND schema = 'main' AND "table" = \(name) COLLATE NOCASE
+      WHERE arg = \(name) AND schema = 'main'
+        AND EXISTS (
+          SELECT 1
+          FROM sqlite_schema AS child, pragma_foreign_key_list AS reference
+          WHERE child.type = 'table' AND reference.arg = child.name
+            AND reference.schema = 'main' AND reference."table" = \(name) COLLATE NOCASE
+        )
       """
     ) { try $0.integer(at: 0) } != nil
   }

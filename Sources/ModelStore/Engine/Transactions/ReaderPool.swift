@@ -195,25 +195,32 @@ final class ReaderPool: Sendable {
   }
 
   private func give(_ place: Int) {
-    let woken: Sleeper? = state.withLock { state in
+    let woken: [Sleeper] = state.withLock { state in
       guard let next = state.sleepers.firstIndex(where: { $0.place == nil }) else {
         state.slots[place].load -= 1
-        return nil
+        return []
       }
       // Tasks may keep a connection busy without a break, so this does not wait for a free one.
       if state.sleepers[next].sleeper.hasWaitedLong, !state.isClosed {
         state.sleepers[next].place = place
-        return state.sleepers[next].sleeper
+        // A thread that was woken for another connection leaves that to the next one.
+        return [state.sleepers[next].sleeper] + Self.wake(&state)
       }
       state.slots[place].load -= 1
-      let free = state.slots.count { $0.load == 0 }
-      guard state.sleepers.count(where: \.isAwake) < free,
-        let asleep = state.sleepers.firstIndex(where: { !$0.isAwake && $0.place == nil })
-      else { return nil }
-      state.sleepers[asleep].isAwake = true
-      return state.sleepers[asleep].sleeper
+      return Self.wake(&state)
     }
-    woken?.semaphore.signal()
+    for sleeper in woken { sleeper.semaphore.signal() }
+  }
+
+  /// Marks a sleeping thread as awake, if there is a free connection for it.
+  private static func wake(_ state: inout State) -> [Sleeper] {
+    let free = state.slots.count { $0.load == 0 }
+    let wakingCount = state.sleepers.count { $0.isAwake && $0.place == nil }
+    guard wakingCount < free,
+      let asleep = state.sleepers.firstIndex(where: { !$0.isAwake && $0.place == nil })
+    else { return [] }
+    state.sleepers[asleep].isAwake = true
+    return [state.sleepers[asleep].sleeper]
   }
 
   /// Whether the calling code runs inside a body on one of the connections.

@@ -104,7 +104,8 @@ extension WriteTransaction {
   /// ```
   ///
   /// It has the effect of one ``insert(_:)`` for each value, and is faster: where possible, one
-  /// statement inserts many records.
+  /// statement inserts many records. It takes up to 64 values before it inserts them, so after an
+  /// error, a sequence that is passed only once may have lost values behind the refused one.
   ///
   /// - Returns: The stored records, in the same order.
   /// - Throws: ``StoreError`` with code `rejected` for the first record that breaks a rule of the
