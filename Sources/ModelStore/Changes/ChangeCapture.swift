@@ -25,7 +25,7 @@ struct ChangeCapture {
     /// Whether the touch by `provenance` has not been rolled back.
     fileprivate var isTouched = true
     /// Whether an observer may be concerned. If no touch of a row concerns anybody, its net change
-    /// concerns nobody, because each of its states was seen.
+    /// concerns no observer, because each of its states was seen.
     fileprivate(set) var isWanted: Bool
     /// Whether the row has, or had, further notes in addition to its first touch.
     fileprivate(set) var hasMarks = false
@@ -141,7 +141,7 @@ struct ChangeCapture {
   }
 
   /// Returns the net changes of the transaction: rows before, joined with rows after by the model's
-  /// key. Rows that concern nobody are left out.
+  /// key. Rows that concern no observer are left out.
   ///
   /// - Parameters:
   ///   - before: Reads a touched row as of before the transaction; for rows that need a snapshot.
@@ -167,7 +167,7 @@ struct ChangeCapture {
       records.append(NetRecord(table: row.table, key: place.key))
       return records.count - 1
     }
-    // A row that concerns nobody may be one record with a row that does.
+    // A row that concerns no observer may be one record with a row that does.
     let wantedTables = Set(rows.lazy.filter(\.isWanted).map(\.table))
     for (place, row) in rows.enumerated() {
       guard row.isWanted || !tables[row.table].rowsAreRecords && wantedTables.contains(row.table)

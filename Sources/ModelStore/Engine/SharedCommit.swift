@@ -178,7 +178,8 @@ struct SharedCommit {
   }
 
   private mutating func end(_ waiting: WaitingWrite, with error: any Error) {
-    ended.append((waiting, waiting.seen(.failure(error))))
+    let named = (error as? StoreError)?.naming(engine.file.path) ?? error
+    ended.append((waiting, waiting.seen(.failure(named))))
   }
 
   private static let lost = StoreError(

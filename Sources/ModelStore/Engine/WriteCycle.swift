@@ -52,7 +52,7 @@ struct WriteCycle {
         return (value, ChangeSet(version: 0, changes: changes))
       }
       try write.sign()  //  9 commit record
-      // Without changes nobody reads the state, unless to make up for an earlier commit.
+      // Without changes no observer reads the state, unless it missed an earlier commit.
       let isRead =
         write.isObserved
         && (!changes.isEmpty || write.schemaChanged || engine.broker.hasFailed)

@@ -148,7 +148,8 @@ struct Writer {
     return true
   }
 
-  /// Whether it is certain that nobody has changed the file since ``noteLatestContent()``.
+  /// Whether it is certain that no other connection has changed the file since
+  /// ``noteLatestContent()``.
   ///
   /// - Precondition: A transaction is open.
   var hasLatestContent: Bool {

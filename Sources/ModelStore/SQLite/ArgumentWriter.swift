@@ -16,6 +16,8 @@ public struct ArgumentWriter: ~Copyable {
   /// Free bytes that outlive the arguments. Texts are copied to them, so that SQLite takes no copy
   /// of its own.
   private var room = UnsafeMutableRawBufferPointer(start: nil, count: 0)
+  /// The bytes of texts and blobs of which SQLite took copies.
+  private(set) var copiedByteCount = 0
   /// The first result code that is an error.
   private(set) var failure: Int32 = SQLITE_OK
   /// The parameter that could not be bound, counted from 0.
@@ -70,12 +72,14 @@ public struct ArgumentWriter: ~Copyable {
   func shared() -> ArgumentWriter {
     var writer = ArgumentWriter(statement: statement)
     writer.base = base
+    writer.rowWidth = rowWidth
     writer.numberedField = numberedField
     return writer
   }
 
   /// Keeps the failure of `other` unless there was one before, and its row numbers.
   mutating func takeFailure(of other: borrowing ArgumentWriter) {
+    copiedByteCount += other.copiedByteCount
     rowNumbers.integers += other.rowNumbers.integers
     rowNumbers.hasOther = rowNumbers.hasOther || other.rowNumbers.hasOther
     guard failure == SQLITE_OK else { return }
@@ -117,6 +121,7 @@ public struct ArgumentWriter: ~Copyable {
       return sqlite3_bind_text(statement, parameter, "", 0, csqlite_transient())
     }
     guard text.count <= room.count, let free = room.baseAddress else {
+      copiedByteCount += text.count
       return base.withMemoryRebound(to: CChar.self, capacity: text.count) { characters in
         sqlite3_bind_text64(
           statement, parameter, characters, UInt64(text.count), csqlite_transient(),
@@ -135,6 +140,7 @@ public struct ArgumentWriter: ~Copyable {
   public mutating func set(_ value: [UInt8], at index: Int) {
     if index == numberedField { rowNumbers.hasOther = true }
     let parameter = parameter(index)
+    copiedByteCount += value.count
     note(
       value.withUnsafeBytes { bytes in
         // A NULL pointer would bind NULL instead of an empty blob.
@@ -157,7 +163,11 @@ public struct ArgumentWriter: ~Copyable {
     }
   }
 
-  private func parameter(_ index: Int) -> Int32 { base + Int32(index) + 1 }
+  /// The number of the parameter; 0, which SQLite refuses, for one of another row.
+  private func parameter(_ index: Int) -> Int32 {
+    guard rowWidth == 0 || (0..<Int(rowWidth)).contains(index) else { return 0 }
+    return base + Int32(index) + 1
+  }
 
   private mutating func note(_ code: Int32, at index: Int) {
     guard code != SQLITE_OK, failure == SQLITE_OK else { return }

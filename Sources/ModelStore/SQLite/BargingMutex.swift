@@ -11,12 +11,11 @@
 /// On Linux, the standard library's `Mutex` is handed to the thread that waits longest. While that
 /// thread wakes up, no other can lock it. With more threads than processors, each short use of such
 /// a mutex would then take as long as switching threads.
-struct BargingMutex<Value>: ~Copyable, @unchecked Sendable {
-  // Guard: `lock` is held whenever `value` is used.
+package struct BargingMutex<Value: ~Copyable>: ~Copyable {
   private let lock: UnsafeMutablePointer<pthread_mutex_t>
   private let value: UnsafeMutablePointer<Value>
 
-  init(_ initialValue: sending Value) {
+  package init(_ initialValue: consuming sending Value) {
     lock = .allocate(capacity: 1)
     lock.initialize(to: pthread_mutex_t())
     let code = pthread_mutex_init(lock, nil)
@@ -32,11 +31,24 @@ struct BargingMutex<Value>: ~Copyable, @unchecked Sendable {
     value.deallocate()
   }
 
-  borrowing func withLock<Result, Failure: Error>(
+  package borrowing func withLock<Result: ~Copyable, Failure: Error>(
+    _ body: (inout sending Value) throws(Failure) -> sending Result
+  ) throws(Failure) -> sending Result {
+    pthread_mutex_lock(lock)
+    defer { pthread_mutex_unlock(lock) }
+    return try body(&value.pointee)
+  }
+
+  /// As ``withLock(_:)``, but the compiler does not check that `body` keeps the value to itself.
+  borrowing func withLockUnchecked<Result, Failure: Error>(
     _ body: (inout Value) throws(Failure) -> Result
   ) throws(Failure) -> Result {
     pthread_mutex_lock(lock)
     defer { pthread_mutex_unlock(lock) }
     return try body(&value.pointee)
   }
+}
+
+extension BargingMutex: @unchecked Sendable where Value: ~Copyable {
+  // Guard: `lock` is held whenever `value` is used.
 }

@@ -9,13 +9,16 @@ struct GatheredRecords {
 
   private(set) var items: [Item] = []
   private var rows: [[SQLValue]] = []
+  /// The bytes of their texts and blobs.
+  private var byteCount = 0
   private var fields: InputFields?
   private var source = 0
   /// The statement for the records of the source and the fields for which it was made last; nil if
   /// they take a statement each.
   private var made: (source: Int, fields: InputFields, insertion: RowInsertion?)?
 
-  var isFull: Bool { items.count == Self.countMax }
+  /// Whether the records are to be written before another is added.
+  var isFull: Bool { items.count == Self.countMax || byteCount > RowInsertion.maxByteCount }
 
   /// Returns whether `record` has the same fields of the same model as the records gathered so far.
   func isAlike(_ record: InputRecord, of source: Int) -> Bool {
@@ -27,6 +30,13 @@ struct GatheredRecords {
     source = item.source
     items.append(item)
     rows.append(record.row)
+    for value in record.row {
+      switch value {
+      case .text(let text): byteCount += text.utf8.count
+      case .blob(let bytes): byteCount += bytes.count
+      case .null, .integer, .real: break
+      }
+    }
   }
 
   /// Takes the records out.
@@ -34,6 +44,7 @@ struct GatheredRecords {
     defer {
       items.removeAll(keepingCapacity: true)
       rows.removeAll(keepingCapacity: true)
+      byteCount = 0
     }
     return items
   }

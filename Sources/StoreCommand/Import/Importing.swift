@@ -2,7 +2,7 @@ import ModelStore
 import RecordFormats
 
 /// One import: records from inputs into their models, in one transaction or in batches, in memory
-/// bounded by the longest record or the batch.
+/// bounded by the longest record, a megabyte of gathered records, or the batch.
 ///
 /// No transaction is open while the input may keep its reader waiting: a batch is read before its
 /// transaction begins, and what goes into one transaction comes from a file.

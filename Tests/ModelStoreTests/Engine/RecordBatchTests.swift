@@ -88,6 +88,49 @@ import Testing
     }
   }
 
+  /// SQLite copies the arguments of a statement, so memory would grow with the number of its rows.
+  @Test func largeRecordsAreInsertedOneByOne() throws {
+    let store = try Store(at: path, models: Artist.self, Album.self)
+    let text = String(repeating: "n", count: 40_000)
+    func albums(_ ids: ClosedRange<Int64>, _ text: String) -> [Album] {
+      ids.map { Album(id: $0, title: "album", artistName: text) }
+    }
+    let counts = try store.write { tx in
+      try tx.insert(contentsOf: albums(1...64, "short"))
+      return [
+        try statementCount(tx) { tx in try tx.insert(contentsOf: albums(101...164, "short")) },
+        try statementCount(tx) { tx in try tx.insert(contentsOf: albums(201...264, text)) },
+      ]
+    }
+    #expect(counts[0] < 5)
+    #expect(counts[1] >= 64)
+    #expect(try store.fetch(Album.where { $0.id > 200 }) == albums(201...264, text))
+  }
+
+  /// A record that sets more arguments than it has fields, which are another record's in a batch.
+  private struct WideArtist: Insertable {
+    let id: Int64
+
+    func encode(to arguments: inout ArgumentWriter) throws {
+      arguments.set(id, at: 0)
+      arguments.set("wide", at: 1)
+      if id == 9 { arguments.set("beside", at: 2) }
+    }
+
+    func record(rowID: Int64) throws -> Artist { Artist(id: id, name: "wide") }
+  }
+
+  @Test func aRecordSetsNoArgumentOfAnother() throws {
+    let store = try Store(at: path, models: Artist.self)
+    let artists = (1...64).map { WideArtist(id: $0) }
+    let alone = failure {
+      try store.write { tx in for artist in artists { try tx.insert(artist) } }
+    }
+    let together = failure { try store.write { tx in try tx.insert(contentsOf: artists) } }
+    #expect(alone != nil)
+    #expect(together == alone)
+  }
+
   /// SQLite counts the broken references of a statement. A row for which an orphan waits would make
   /// up for the row before it.
   @Test func anOrphanHidesNoBrokenReference() throws {

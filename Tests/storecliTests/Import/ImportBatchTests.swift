@@ -103,4 +103,39 @@ import Testing
     #expect(together == alone)
     #expect(together.journal.count == 400)
   }
+
+  /// The other tests would also pass if every record were written alone.
+  @Test func sixtyFourRecordsWithTheSameFieldsAreWrittenWithOneStatement() throws {
+    let place = try Workplace()
+    try RawDatabase(place.path("songs.db")).execute("PRAGMA journal_mode = WAL;" + Self.tables)
+    #expect(try place.run(["adopt", "Song", "-d", place.path("songs.db")]).code == 0)
+    let store = try Store(at: place.path("songs.db"))
+    defer { store.close() }
+    let schema = try store.schema.model(named: "Song")
+    func fields(_ names: [String]) throws -> InputFields {
+      InputFields(
+        names: names, places: try names.map { try #require(schema.fieldIndex(named: $0)) })
+    }
+    func gathered(_ fields: InputFields, _ titles: [String]) -> GatheredRecords {
+      var gathered = GatheredRecords()
+      for title in titles {
+        let row: [SQLValue] = [.text(title), .integer(1)]
+        gathered.add(
+          Importing.Item(
+            content: .failure(CancellationError()), source: 0, line: 1, bytes: []),
+          InputRecord(fields: fields, row: row))
+      }
+      return gathered
+    }
+    let names = try fields(["title", "length"])
+    var areWritten: [Bool] = []
+    try store.write { tx in
+      for (ids, title) in [(0..<64, "a"), (100..<164, "a"), (200..<264, "too long "), (0..<9, "b")]
+      {
+        var records = gathered(names, ids.map { "\(title)\($0)" })
+        areWritten.append(try records.write(into: schema, defersReferences: false, tx))
+      }
+    }
+    #expect(areWritten == [true, true, false, false])
+  }
 }

@@ -29,6 +29,10 @@ struct BatchInsertion: Sendable {
   /// as 64 statements.
   static let rowCount = 64
 
+  /// The most bytes that SQLite copies for the arguments of one statement. Larger records are
+  /// inserted one by one, so that memory does not grow with the number of rows.
+  static let maxByteCount = 1 << 20
+
   /// Returns nil if records must be inserted one by one:
   ///
   /// - A conflict clause in the table's definition may keep or evict rows when a row is refused.

@@ -126,7 +126,7 @@ final class CaptureSession {
     // A snapshot has no state between the writes of a shared transaction.
     let isWanted = earlier == nil ? plan.concerns?(table, row) ?? true : true
     func before() throws -> ChangeCapture.FirstImage {
-      // Usually nobody ever asks for this image, so a snapshot supplies it if somebody does.
+      // This image is rarely needed, so a snapshot supplies it then.
       try isWanted ? firstImage(row, in: table) : ChangeCapture.FirstImage(needsSnapshot: true)
     }
     switch row.operation {

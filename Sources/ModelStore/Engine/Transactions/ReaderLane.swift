@@ -43,6 +43,10 @@ extension ReaderLane: ReadingQueue {
     }
   }
 
+  func useInOrder(_ body: (Connection) throws -> Void) throws {
+    try queue.sync { try use(body) }
+  }
+
   func reading<Result: Sendable>(
     _ body: @escaping @Sendable (Connection) throws -> Result
   ) async throws -> Result {
@@ -90,7 +94,7 @@ extension ReaderLane: ReadingQueue {
 
   private func takeTurn(_ body: (Connection) throws -> Void) throws {
     var failure: (any Error)?
-    turn.withLock { connection in
+    turn.withLockUnchecked { connection in
       do { try run(body, on: connection) } catch { failure = error }
     }
     guard let failure else { return }
@@ -124,6 +128,6 @@ extension ReaderLane: ReadingQueue {
   /// Releases the connection in a turn of its own, because a body uses the connection until it
   /// ends. The last reference closes it.
   private func letGo() {
-    turn.withLock { $0 = nil }
+    turn.withLockUnchecked { $0 = nil }
   }
 }

@@ -15,6 +15,8 @@ protocol ReadingQueue: Sendable {
   var isCurrent: Bool { get }
   /// Runs `body` on the calling thread.
   func use(_ body: (Connection) throws -> Void) throws
+  /// As ``use(_:)``, behind what waits for the queue's thread already and before what comes later.
+  func useInOrder(_ body: (Connection) throws -> Void) throws
   /// Runs `body` on the queue's thread.
   func reading<Result: Sendable>(
     _ body: @escaping @Sendable (Connection) throws -> Result
@@ -27,6 +29,8 @@ extension ConnectionQueue: ReadingQueue where Resource: ConnectionOwner {
   func use(_ body: (Connection) throws -> Void) throws {
     try sync { try body($0.connection) }
   }
+
+  func useInOrder(_ body: (Connection) throws -> Void) throws { try use(body) }
 
   func reading<Result: Sendable>(
     _ body: @escaping @Sendable (Connection) throws -> Result
@@ -60,11 +64,21 @@ final class ReaderPool: Sendable {
     }
   }
 
+  /// A thread's entry among the sleepers.
+  private struct Entry {
+    let sleeper: Sleeper
+    /// The positions of the connections on which the thread runs a body. It cannot use them.
+    let held: Set<Int>
+    /// The position of a connection that was handed over.
+    var place: Int?
+    /// Whether the thread was woken to look for a free connection.
+    var isAwake = false
+  }
+
   private struct State {
     var slots: [Slot] = []
-    /// In order of arrival, with the position of a connection that was handed over, and whether the
-    /// thread was woken.
-    var sleepers: [(sleeper: Sleeper, place: Int?, isAwake: Bool)] = []
+    /// In order of arrival.
+    var sleepers: [Entry] = []
     var isClosed = false
 
     /// The position of the first connection without reads. Inside a write, the writer's is none.
@@ -110,20 +124,29 @@ final class ReaderPool: Sendable {
   /// Runs `body` on one connection. It is not generic: in the library, code for any type of result
   /// takes as many instructions as the rest of a short read.
   func use(_ body: (Connection) throws -> Void) throws {
-    let (place, queue) = try take()
-    defer { give(place) }
-    try queue.use(body)
+    let taken = try take()
+    defer { give(taken.place) }
+    if taken.isHandedOver {
+      // Tasks may wait for the connection without a break.
+      try taken.queue.useInOrder(body)
+    } else {
+      try taken.queue.use(body)
+    }
   }
 
   func async<Result: Sendable>(
     _ body: @escaping @Sendable (Connection) throws -> Result
   ) async throws -> Result {
-    let (place, queue) = try takeForTask()
-    defer { give(place) }
-    return try await queue.reading(body)
+    let taken = try takeForTask()
+    defer { give(taken.place) }
+    return try await taken.queue.reading(body)
   }
 
-  private typealias Taken = (place: Int, queue: any ReadingQueue)
+  private struct Taken {
+    let place: Int
+    let queue: any ReadingQueue
+    var isHandedOver = false
+  }
 
   /// Takes a connection for the calling thread, which waits for it.
   private func take() throws -> Taken {
@@ -150,13 +173,15 @@ final class ReaderPool: Sendable {
         if let entry {
           state.sleepers[entry].isAwake = false
         } else if let sleeper {
-          state.sleepers.append((sleeper, nil, false))
+          let held = state.slots.indices.filter { state.slots[$0].queue.isCurrent }
+          state.sleepers.append(Entry(sleeper: sleeper, held: Set(held)))
         }
         return nil
       }
       if handed == nil { state.slots[place].load += 1 }
       if let entry { state.sleepers.remove(at: entry) }
-      return (place, state.slots[place].queue)
+      return Taken(
+        place: place, queue: state.slots[place].queue, isHandedOver: handed != nil)
     } catch {
       if let entry { state.sleepers.remove(at: entry) }
       throw error
@@ -190,18 +215,15 @@ final class ReaderPool: Sendable {
         throw Self.noOtherReader
       }
       state.slots[place].load += 1
-      return (place, state.slots[place].queue)
+      return Taken(place: place, queue: state.slots[place].queue)
     }
   }
 
   private func give(_ place: Int) {
     let woken: [Sleeper] = state.withLock { state in
-      guard let next = state.sleepers.firstIndex(where: { $0.place == nil }) else {
-        state.slots[place].load -= 1
-        return []
-      }
+      let next = state.sleepers.firstIndex { $0.place == nil && !$0.held.contains(place) }
       // Tasks may keep a connection busy without a break, so this does not wait for a free one.
-      if state.sleepers[next].sleeper.hasWaitedLong, !state.isClosed {
+      if let next, state.sleepers[next].sleeper.hasWaitedLong, !state.isClosed {
         state.sleepers[next].place = place
         // A thread that was woken for another connection leaves that to the next one.
         return [state.sleepers[next].sleeper] + Self.wake(&state)
@@ -214,11 +236,13 @@ final class ReaderPool: Sendable {
 
   /// Marks a sleeping thread as awake, if there is a free connection for it.
   private static func wake(_ state: inout State) -> [Sleeper] {
-    let free = state.slots.count { $0.load == 0 }
+    guard !state.sleepers.isEmpty else { return [] }
+    let free = Set(state.slots.indices.filter { state.slots[$0].load == 0 })
     let wakingCount = state.sleepers.count { $0.isAwake && $0.place == nil }
-    guard wakingCount < free,
-      let asleep = state.sleepers.firstIndex(where: { !$0.isAwake && $0.place == nil })
-    else { return [] }
+    let asleep = state.sleepers.firstIndex { entry in
+      !entry.isAwake && entry.place == nil && !free.isSubset(of: entry.held)
+    }
+    guard wakingCount < free.count, let asleep else { return [] }
     state.sleepers[asleep].isAwake = true
     return [state.sleepers[asleep].sleeper]
   }

@@ -38,7 +38,9 @@ struct RecordBatches {
     var lastAssigned: Int64?
     let isDone = try access.runner.attempt(batch.text, of: schema) { statement in
       let bound = try access.bindRows(batch, to: statement, encode)
-      guard let numbers = try numbers(of: bound, in: batch, after: known) else { return false }
+      guard let bound,
+        let numbers = try numbers(of: bound, in: batch, after: known)
+      else { return false }
       lastAssigned = numbers.lastAssigned
       try record(numbers.each)
       return true
@@ -122,10 +124,12 @@ extension _TransactionAccess {
   }
 
   /// Binds the arguments of all rows of a batch.
+  ///
+  /// - Returns: nil if the rows are too large for one statement.
   fileprivate func bindRows(
     _ batch: BatchInsertion, to statement: borrowing Statement,
     _ encode: (Int, inout ArgumentWriter) throws -> Void
-  ) throws -> ArgumentWriter.RowNumbers {
+  ) throws -> ArgumentWriter.RowNumbers? {
     var numberedField: Int?
     if case .field(let index, _) = batch.rowNumber { numberedField = index }
     let width = statement.parameterCount / BatchInsertion.rowCount
@@ -135,6 +139,7 @@ extension _TransactionAccess {
     for row in 0..<BatchInsertion.rowCount {
       try encode(row, &arguments)
       arguments.endRow()
+      guard arguments.copiedByteCount <= BatchInsertion.maxByteCount else { return nil }
     }
     try statement.check(arguments)
     return arguments.rowNumbers
@@ -145,6 +150,8 @@ extension _TransactionAccess {
 package struct RowInsertion {
   /// The number of records that it inserts.
   package static var rowCount: Int { BatchInsertion.rowCount }
+  /// The most bytes of texts and blobs to gather for it.
+  package static var maxByteCount: Int { BatchInsertion.maxByteCount }
 
   fileprivate let schema: ModelSchema
   /// The places of values that must not be NULL, because SQLite would accept them in a key.
@@ -191,6 +198,7 @@ extension WriteTransaction {
           arguments.set(value, at: index)
           index += 1
         }
+        guard arguments.copiedByteCount <= BatchInsertion.maxByteCount else { return false }
       }
       guard index == statement.parameterCount else { return false }
       try statement.check(arguments)

@@ -122,8 +122,8 @@ struct ChangeRoutes: Sendable {
   /// values by which observers are found.
   ///
   /// If it returns false for each change of a row in a transaction, then ``forEachObserver(of:_:)``
-  /// finds nobody for the net change: the record before and after are among the states seen here,
-  /// and fields that differ in the end have differed in a step.
+  /// finds no observer for the net change: the record before and after are among the states seen
+  /// here, and fields that differ in the end have differed in a step.
   ///
   /// - Returns: true also if the hook cannot read a value.
   func mayConcern(_ row: borrowing PreupdateRow, of table: TrackedTable) -> Bool {

@@ -8,7 +8,7 @@ final class FetchedResult: ChangeBroker.Observer, LiveSource, LivePublisher {
   /// What is read, and how two executions are compared.
   struct Rule: Sendable {
     let schema: ModelSchema
-    /// The order. Re-executed queries only check whether two places are equal. Under an
+    /// The order. Re-executed queries compare the places of rows by it. Under an
     /// application's own collation, texts count as equal when their bytes are equal.
     let terms: [(field: Int, term: SortTerm)]
     /// Whether a row that left the window may still satisfy the condition.
