@@ -19,6 +19,8 @@ struct StatementCache {
     let handle: OpaquePointer
     var isLent = false
     var lastUse: UInt64
+
+    func holds(_ sql: String) -> Bool { !isLent && self.sql.isExactly(sql) }
   }
 
   /// The statements of the latest transactions, which need neither hashing nor moving.
@@ -61,11 +63,14 @@ struct StatementCache {
     return try Statement(sql, on: database, persistent: true)
   }
 
+  /// Returns the place of the statement, first where it is likely to be: after the statement that
+  /// was taken last, or that one again, as in a loop.
   private func recentPlace(of sql: String) -> Int? {
     var place = next
-    for _ in recent.indices {
+    for step in recent.indices {
       if place >= recent.count { place = 0 }
-      if !recent[place].isLent, recent[place].sql.isExactly(sql) { return place }
+      if recent[place].holds(sql) { return place }
+      if step == 0, next > 0, next <= recent.count, recent[next - 1].holds(sql) { return next - 1 }
       place += 1
     }
     return nil
