@@ -1,5 +1,5 @@
 /// Applies numbered migrations. Each is one transaction, which also records it in the ledger, so a
-/// file is never between two versions. If ``MigrationPlan`` creates tables or skips migrations, the
+/// file is never between two versions. If ``FreshFilePlan`` creates tables or skips migrations, the
 /// tables and all pending migrations are one transaction.
 ///
 /// The migrator takes the write lock before it reads the ledger. A second process waits for the
@@ -77,11 +77,11 @@ struct Migrator {
 
   private func plan(
     _ pending: [Migration], creating models: [ModelSchema]
-  ) throws -> MigrationPlan {
+  ) throws -> FreshFilePlan {
     let objects = try connection.rows(
       "SELECT name FROM sqlite_schema WHERE name NOT GLOB '_ms_*' AND name NOT GLOB 'sqlite_*'"
     ) { row in try row.text(at: 0) }
-    return try MigrationPlan(
+    return try FreshFilePlan(
       pending, models: models, objects: objects,
       isFresh: objects.isEmpty && ledger.entries().isEmpty)
   }
