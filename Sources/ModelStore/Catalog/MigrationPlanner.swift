@@ -39,7 +39,7 @@ struct MigrationPlanner {
         draft.concernsAdopted = draft.concernsAdopted || model.isAdopted
         try add(model, differences, catalog, texts, to: &draft)
       }
-      // The order in which they are applied: tables, then copies, then columns and indexes.
+      // The order in which they are applied.
       draft.plan.steps = draft.plan.steps.enumerated().sorted {
         ($0.element.rank, $0.offset) < ($1.element.rank, $1.offset)
       }.map(\.element)
@@ -231,12 +231,12 @@ extension SchemaObject {
 }
 
 extension MigrationPlan.Step {
-  /// The order of kinds: new tables, copied tables, other changes in place, blocked steps.
+  /// The order of kinds: copied tables, changes in place, blocked steps.
   fileprivate var rank: Int {
     switch action {
-    case .inPlace(let sql): sql.first.map { $0.hasPrefix("CREATE TABLE") } ?? false ? 0 : 2
-    case .rebuild: 1
-    case .blocked: 3
+    case .rebuild: 0
+    case .inPlace: 1
+    case .blocked: 2
     }
   }
 }

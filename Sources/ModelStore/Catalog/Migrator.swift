@@ -36,15 +36,15 @@ struct Migrator {
     precondition(!connection.isInTransaction, "A migration needs its own transaction.")
     guard try !pending(migrations).isEmpty else { return [] }
     for migration in migrations { try MigrationScript(migration).check() }
-    var applied: [Migration] = []
-    try withForeignKeysOff {
+    func applyAll() throws -> [Migration] {
+      var applied: [Migration] = []
       while true {
         let next = try applyNext(of: migrations, creating: models)
-        guard !next.isEmpty else { break }
+        guard !next.isEmpty else { return applied }
         applied += next
       }
     }
-    return applied
+    return try scope == .app ? connection.withForeignKeysOff(applyAll) : applyAll()
   }
 
   /// Applies the first pending migration, or all of them if the plan is not empty: once a table was
@@ -123,26 +123,6 @@ struct Migrator {
   private func record(_ migration: Migration) throws {
     try ledger.create()
     try ledger.record(migration)
-  }
-
-  private func withForeignKeysOff(_ body: () throws -> Void) throws {
-    guard scope == .app else { return try body() }
-    // Inside a transaction the pragma does nothing:
-    // https://sqlite.org/pragma.html#pragma_foreign_keys
-    try connection.execute("PRAGMA foreign_keys = OFF")
-    do {
-      try body()
-    } catch {
-      // After such a failure the connection is not used again, and the pragma could not take
-      // effect.
-      if !(error is ConnectionFailure) { try restorePragmas() }
-      throw error
-    }
-    try restorePragmas()
-  }
-
-  private func restorePragmas() throws {
-    try connection.execute("PRAGMA foreign_keys = ON; PRAGMA legacy_alter_table = OFF")
   }
 
   private func dangling(_ broken: BrokenReferences, after migration: Migration) -> StoreError {

@@ -58,10 +58,9 @@ struct TableRevision {
       policy: Connection.Policy(
         durability: .normal, busyTimeout: .zero, cacheSize: 1 << 16, statementCacheCapacity: 8,
         functions: functions))
-    guard try scratch.compiles(sql) else { return nil }
     do {
-      try scratch.execute(sql)
-    } catch let error where error.code.primary == .error {
+      try scratch.readingQuotedStrings { try scratch.execute(sql) }
+    } catch let error as SQLiteError where error.code.primary == .error {
       return nil
     }
     return try Catalog(reading: scratch, only: [name]).table(named: name)

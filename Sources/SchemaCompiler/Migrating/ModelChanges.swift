@@ -126,7 +126,8 @@ package struct ModelChanges {
     if let user = users.first {
       return impossible(
         difference,
-        "The \(user.type) \(user.name) may use the column \(column) of \(table.name). Drop it first.")
+        "The \(user.type) \(user.name) may use the column \(column) of \(table.name). Drop it first."
+      )
     }
     return PlannedChange(
       phrase: "\(path(column)) drop", means: .edits([.removeColumn(column)]),
@@ -201,7 +202,8 @@ package struct ModelChanges {
       guard columns.count == index.columns.count,
         columns.contains(where: { $0.asciiFolded == column })
       else { return [PlannedChange.Offence]() }
-      return duplicates(in: columns, comparing: field.column, as: sql.collationName(field.collation))
+      return duplicates(
+        in: columns, comparing: field.column, as: sql.collationName(field.collation))
     }
     return change
   }
