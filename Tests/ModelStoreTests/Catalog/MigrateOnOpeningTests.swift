@@ -9,7 +9,8 @@ import Testing
   private static let list = ModelSchema(
     name: "List",
     fields: [
-      FieldSchema(name: "id", type: .integer, isRowID: true), FieldSchema(name: "name", type: .text),
+      FieldSchema(name: "id", type: .integer, isRowID: true),
+      FieldSchema(name: "name", type: .text),
     ], key: ["id"])
 
   private static func todo(_ change: (inout ModelSchema) -> Void = { _ in }) -> ModelSchema {
@@ -70,20 +71,23 @@ import Testing
     todo { $0.fields[1].isOptional = false },
     todo { $0.fields[1].isUnique = true },
     todo { $0.fields[1].defaultSQL = "'none'" },
-    todo { $0.fields[1].collation = .noCase },
+    todo { $0.fields[1].collation = .nocase },
     todo { $0.fields[2].isOptional = true },
     todo { $0.fields[2].reference = nil },
     todo { $0.fields[2].reference?.onDelete = .restrict },
-    todo { $0.fields[3].reference = ReferenceSchema(table: "Todo", onDelete: .setNull) }
-      .with { $0.fields[3].reference = nil },
+    todo { $0.fields[3].defaultSQL = "CURRENT_TIMESTAMP" }.with { $0.fields[3].defaultSQL = "-1" },
     todo { $0.uniques = [["list", "title"]] },
     todo { $0.rules = [RuleSchema(name: "Todo.both", message: "", condition: "size > list")] },
     todo {
-      $0.fields[1].rules = [RuleSchema(name: "Todo.title.x", message: "", condition: "title <> 'x'")]
+      $0.fields[1].rules = [
+        RuleSchema(name: "Todo.title.x", message: "", condition: "title <> 'x'")
+      ]
     },
     todo { $0.indexes = [IndexSchema(name: "byTitle", fields: ["title"], isUnique: true)] },
     todo { $0.fields.append(FieldSchema(name: "n", type: .integer, defaultSQL: "7")) },
-    todo { $0.fields.append(FieldSchema(name: "u", type: .text, isOptional: true, isUnique: true)) },
+    todo {
+      $0.fields.append(FieldSchema(name: "u", type: .text, isOptional: true, isUnique: true))
+    },
   ])
   func aSafeChangeIsAppliedAndKeepsEverything(model: ModelSchema) throws {
     let files = try populated(bindings: [Self.binding])
@@ -143,7 +147,8 @@ import Testing
 
   @Test func aNumberThatDoesNotFitTheWiderTypeBlocks() throws {
     let files = try populated()
-    try PlainDatabase(files.path("a")).execute("UPDATE Todo SET size = 9007199254740993 WHERE id = 2")
+    try PlainDatabase(files.path("a")).execute(
+      "UPDATE Todo SET size = 9007199254740993 WHERE id = 2")
     let error = #expect(throws: StoreError.self) {
       try open(files, Self.models { $0.fields[3].type = .real })
     }
