@@ -96,7 +96,7 @@ struct MigrationPlanner {
         try step(for: copied.map(\.change), of: model, by: revision, catalog, texts))
       if let revision { draft.rebuilds.append(revision) }
     }
-    for (_, change) in others {
+    for change in others.map(\.change) + changes.removalsOfIndexes {
       draft.plan.steps.append(step(for: change, of: model))
       draft.objects.add(change, of: model)
     }

@@ -12,7 +12,10 @@ struct TableRebuild {
   var chunkSize = 20_000
 
   private var name: String { revision.table.name }
-  private var newName: String { "_ms_new_\(name)" }
+  private var newName: String { Self.temporaryName(of: name) }
+
+  /// The name of the new table while records are copied.
+  static func temporaryName(of table: String) -> String { "_ms_new_\(table)" }
 
   /// - Parameter onProgress: Called with the number of copied records and the number of all. The
   ///   rebuild stops if it throws.
@@ -33,8 +36,8 @@ struct TableRebuild {
     try connection.readingQuotedStrings { try connection.execute(sql) }
     try copy(onProgress)
     try connection.run("DROP TABLE main.\(identifier: name)")
-    try rename()
     try connection.readingQuotedStrings {
+      try rename()
       for text in before.objects(of: name) { try connection.execute(text.sql) }
     }
     try kept.restore(on: connection)

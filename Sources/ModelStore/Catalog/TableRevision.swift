@@ -59,7 +59,13 @@ struct TableRevision {
         durability: .normal, busyTimeout: .zero, cacheSize: 1 << 16, statementCacheCapacity: 8,
         functions: functions))
     do {
-      try scratch.readingQuotedStrings { try scratch.execute(sql) }
+      try scratch.readingQuotedStrings {
+        // While records are copied it has another name, which a CHECK cannot follow.
+        if let renamed = TableSQL.renaming(sql, to: TableRebuild.temporaryName(of: name)) {
+          try scratch.execute(renamed)
+        }
+        try scratch.execute(sql)
+      }
     } catch let error as SQLiteError where error.code.primary == .error {
       return nil
     }

@@ -97,6 +97,24 @@ package struct ModelChanges {
     return change
   }
 
+  /// The store's own indexes for references that no longer need them. A file may keep them, but a
+  /// table that changes anyway loses them.
+  package var removalsOfIndexes: [PlannedChange] {
+    let wanted = Set(schema.allIndexes.map(\.name.asciiFolded))
+    let obsolete = table.indexes.filter { index in
+      index.origin == .created && index.name.hasPrefix(ModelSchema.referenceIndexPrefix)
+        && !wanted.contains(index.name.asciiFolded)
+    }
+    return schema.isAdopted
+      ? []
+      : obsolete.map { index in
+        let object = SchemaObject(kind: .index, name: index.name, sql: "", table: table.name)
+        return PlannedChange(
+          phrase: "\(schema.name) drop index \(index.name)",
+          means: .objects(SchemaPlan(dropped: [object])))
+      }
+  }
+
   func columns(of fields: [String]) -> [String] { fields.map { field($0).column } }
 
   // Columns

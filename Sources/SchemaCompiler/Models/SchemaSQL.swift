@@ -154,6 +154,9 @@ extension ModelSchema {
     fields.flatMap { field in rules(of: field).map { (field, $0) } } + rules.map { (nil, $0) }
   }
 
+  /// The prefix of the names of indexes that the store adds for references.
+  static let referenceIndexPrefix = "_ms_index_"
+
   /// The declared indexes, and one for every reference that would otherwise have none. Deleting a
   /// referenced record searches for the records that refer to it. See
   /// <https://sqlite.org/foreignkeys.html#fk_indexes>.
@@ -163,7 +166,8 @@ extension ModelSchema {
         + fields.filter(\.isUnique).map(\.name))
     return indexes
       + fields.filter { $0.reference != nil && !leading.contains($0.name) }.map { field in
-        IndexSchema(name: "_ms_index_\(table).\(field.column)", fields: [field.name])
+        IndexSchema(
+          name: "\(Self.referenceIndexPrefix)\(table).\(field.column)", fields: [field.name])
       }
   }
 }

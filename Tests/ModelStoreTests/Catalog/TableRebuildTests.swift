@@ -39,6 +39,13 @@ import Testing
     ANALYZE;
     """
 
+  /// The file of another program, which may write strings in double quotes.
+  private static func file() throws -> SchemaTestFile {
+    let file = try SchemaTestFile()
+    try PlainDatabase(file.path).execute(script)
+    return file
+  }
+
   private func adopted(_ change: (inout ModelSchema) -> Void) throws -> ModelSchema {
     var model = ModelSchema(
       name: "T", table: "the table",
@@ -93,7 +100,7 @@ import Testing
 
   @Test(arguments: [1, 7, 99, 100, 20_000])
   func everythingAroundTheTableStays(chunkSize: Int) throws {
-    let file = try SchemaTestFile(Self.script)
+    let file = try Self.file()
     let before = try content(file)
     var progress: [[Int]] = []
     let model = try adopted { $0.fields[1].isOptional = false }
@@ -178,7 +185,7 @@ import Testing
 
   @Test func cancellingLeavesTheFileAsItWas() throws {
     struct Cancelled: Error {}
-    let file = try SchemaTestFile(Self.script)
+    let file = try Self.file()
     let before = try content(file)
     let model = try adopted { $0.fields[1].isOptional = false }
     #expect(throws: Cancelled.self) {
@@ -205,7 +212,7 @@ import Testing
   }
 
   @Test func aDifferenceInTheInventoryIsFound() throws {
-    let file = try SchemaTestFile(Self.script)
+    let file = try Self.file()
     let connection = try file.connect()
     let before = try SchemaInventory(reading: connection)
     #expect(

@@ -105,7 +105,7 @@ internal import Testing
     "CREATE TABLE t (a INTEGER REFERENCES p DEFERRABLE INITIALLY DEFERRED, b TEXT)",
     "CREATE TABLE t (a INTEGER REFERENCES p MATCH FULL, b TEXT)",
     // Not understood.
-    "CREATE TABLE t (a INTEGER REFERENCES p, b TEXT WITH x)",
+    "CREATE TABLE t (a INTEGER REFERENCES p, b TEXT CHECK b)",
     "CREATE TABLE t AS SELECT 1 AS a",
     "CREATE VIRTUAL TABLE t USING fts5(a)",
     // There is no such reference.
