@@ -2,8 +2,8 @@
 
 /// What a file has, read by SQLite alone, to compare it before and after its schema changed.
 struct MigrationSnapshot {
-  /// The application's indexes, triggers and views by the table that they belong to, in the order
-  /// of creation; and tables that are no model.
+  /// The application's indexes, triggers and views by their kind and table, in the order of
+  /// creation.
   private var objects: [String: [[SQLValue]]] = [:]
   /// The records of each table by their key, each as its values by column.
   private var records: [String: [[String: SQLValue]]] = [:]
@@ -23,7 +23,8 @@ struct MigrationSnapshot {
       ORDER BY rowid
       """)
     {
-      objects[row[0].plainText, default: []].append(Array(row.dropFirst()))
+      objects["\(row[1].plainText) of \(row[0].plainText)", default: []].append(
+        Array(row.dropFirst()))
     }
     for table in tables {
       let name = SQLText.quoted(table)
@@ -60,12 +61,12 @@ struct MigrationSnapshot {
     for (table, own) in objects {
       let others = (later.objects[table] ?? []).filter { !declared.contains($0[1].plainText) }
       if own.filter({ !declared.contains($0[1].plainText) }) != others {
-        losses.append("objects of \(table)")
+        losses.append(table)
       }
     }
     for table in later.objects.keys where objects[table] == nil {
       let others = (later.objects[table] ?? []).filter { !declared.contains($0[1].plainText) }
-      if !others.isEmpty { losses.append("new objects of \(table)") }
+      if !others.isEmpty { losses.append("new \(table)") }
     }
     for (table, own) in records {
       let others = later.records[table] ?? []

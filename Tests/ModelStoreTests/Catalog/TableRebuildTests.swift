@@ -34,7 +34,7 @@ import Testing
     UPDATE "the table" SET parent = 3 WHERE id > 200;
     INSERT INTO other SELECT id, id FROM "the table";
     DELETE FROM "the table" WHERE id = 300;
-    DELETE FROM other WHERE t = 297;
+    DELETE FROM other WHERE t = 300;
     DELETE FROM log;
     ANALYZE;
     """
@@ -126,7 +126,7 @@ import Testing
       ])
     #expect(progress.first == [0, 99])
     #expect(progress.last == [99, 99])
-    #expect(progress.count == 2 + (99 - 1) / chunkSize || progress.count == 3 + 99 / chunkSize)
+    #expect(progress.count == 2 + 99 / chunkSize)
     #expect(try lines(file, "PRAGMA foreign_key_check") == [])
     #expect(try lines(file, "PRAGMA integrity_check") == [[.text("ok")]])
     // The highest key was 300, and its record is gone.

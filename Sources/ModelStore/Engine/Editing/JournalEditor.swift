@@ -53,13 +53,16 @@ struct JournalEditor {
     return Set(models.map(\.name)).intersection(layouts.current.keys)
   }
 
-  /// Returns the names of those of `models` that are recorded with other fields. Their journal has
-  /// a gap when their tables are as declared.
+  /// Returns the names of those of `models` that are recorded with other fields, or whose triggers
+  /// have drifted. Their journal has a gap when their tables are as declared.
   func gaps(of models: [ModelSchema], on connection: Connection) throws -> [String] {
     guard let layouts = try JournalLayouts(reading: connection) else { return [] }
+    let filed = try schema.filed(on: connection)
+    let damaged = CompiledJournal(layouts, of: filed, in: try Catalog(reading: connection))
+      .damagedModels
     return models.filter { model in
       guard let layout = layouts.layout(of: model.name) else { return false }
-      return layout != JournalLayout(model, detail: layout.detail)
+      return layout != JournalLayout(model, detail: layout.detail) || damaged.contains(model.name)
     }.map(\.name).sorted()
   }
 
