@@ -119,10 +119,10 @@ public struct StoreConfiguration: Hashable, Sendable {
     case createTables
     /// Also add missing columns and indexes. No data is lost.
     case additive
-    /// Also apply a ``MigrationPlan`` that ``MigrationPlan/isSafe``: for example, a new rule, unique
-    /// set or reference that all records meet. Any other plan is an error that carries it:
-    /// ``StoreError/migrationPlan``. Opening then copies tables, and waits for other processes up to
-    /// the busy timeout.
+    /// Also apply a ``MigrationPlan`` that ``MigrationPlan/isSafe``: for example, add a new rule,
+    /// unique set or reference that all records meet. Any other plan is an error that carries it:
+    /// ``StoreError/migrationPlan``. Opening may then copy tables, and waits for other processes
+    /// up to the busy timeout.
     case migrate
     /// Change nothing; any difference is an error.
     case none

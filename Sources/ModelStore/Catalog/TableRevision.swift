@@ -16,7 +16,7 @@ struct TableRevision {
   /// - Returns: nil if the text cannot be edited safely.
   init?(
     of schema: ModelSchema, _ table: TableFacts, in catalog: Catalog, by edits: [TableEdit],
-    leaving remaining: [SchemaDifference], functions: Set<SQLFunction>
+    leaving remaining: [SchemaDifference], functions: Set<SQLFunction> = []
   ) throws {
     model = schema.name
     self.table = table

@@ -3,7 +3,7 @@ import Testing
 
 @testable import ModelStore
 
-/// Random pairs of schemas: either the tables of a file become as the newer models declare them, and
+/// Random pairs of schemas: either the tables of a file become as the newer models declare them and
 /// nothing is lost, or opening fails with a plan and nothing changes.
 /// `MODELSTORE_SEED` shifts the seed, and `MODELSTORE_SCHEMA_PAIRS` says how many.
 @Suite(.tags(.law)) struct MigrationLawTests {
