@@ -1,0 +1,166 @@
+// Changing tables that differ from the declared models.
+extension CatalogEditor {
+  /// Returns the plan that brings the tables in line with `models`. It only reads.
+  ///
+  /// - Precondition: `models` include those of slots.
+  func migrationDraft(
+    for models: [ModelSchema], on connection: Connection
+  ) throws -> MigrationPlanner.Draft {
+    try connection.inOneState {
+      var draft = try MigrationPlanner(
+        connection: connection, functions: configuration.functions
+      ).draft(for: models)
+      let names = Set(draft.plan.steps.map(\.model))
+      draft.plan.journalGaps = try journal.gaps(
+        of: models.filter { names.contains($0.name) }, on: connection)
+      try block(retyping: journal.recorded(of: models, on: connection), in: &draft)
+      return draft
+    }
+  }
+
+  /// The journal has values of the earlier type, and nothing converts them.
+  private func block(retyping recorded: Set<String>, in draft: inout MigrationPlanner.Draft) {
+    for revision in draft.rebuilds where recorded.contains(revision.model) && revision.retypes {
+      for index in draft.plan.steps.indices {
+        guard draft.plan.steps[index].model == revision.model,
+          case .rebuild = draft.plan.steps[index].action
+        else { continue }
+        draft.plan.steps[index].action = .blocked(
+          MigrationPlan.Obstacle(
+            reason: """
+              The change journal records \(revision.model), with values of the earlier type. \
+              Disable it for this model first.
+              """))
+      }
+    }
+  }
+
+  /// Returns whether opening copies tables, so that foreign keys must be off before the transaction
+  /// begins.
+  func copies(
+    _ declarations: Declarations, _ changes: StoreConfiguration.SchemaChanges,
+    on connection: Connection
+  ) throws -> Bool {
+    guard changes == .migrate else { return false }
+    return try !migrationDraft(for: declarations.models, on: connection).rebuilds.isEmpty
+  }
+
+  /// Runs `body` as a transaction, in which references between records stay intact: either SQLite
+  /// enforces them, or they are compared before the commit.
+  func withReferences<Result>(
+    kept isEnforced: Bool, on connection: Connection, _ body: () throws -> Result
+  ) throws -> Result {
+    guard !isEnforced else { return try connection.inTransaction(body) }
+    return try connection.withForeignKeysOff {
+      try connection.inTransaction {
+        let earlier = try BrokenReferences(in: connection)
+        let result = try body()
+        let broken = try BrokenReferences(in: connection).subtracting(earlier)
+        guard broken.isEmpty else {
+          throw StoreError(
+            .rejected,
+            """
+            Changing the tables would leave \(broken.count) broken references \
+            (\(broken.reasons.joined(separator: ", "))). Nothing was changed.
+            """)
+        }
+        return result
+      }
+    }
+  }
+
+  /// Brings the tables in line with `models`, as far as `changes` allows.
+  ///
+  /// - Precondition: A write transaction is open.
+  func updateTables(
+    of models: [ModelSchema], allowing changes: StoreConfiguration.SchemaChanges,
+    on connection: Connection
+  ) throws {
+    let update = try SchemaUpdate(models, in: Catalog(reading: connection))
+    try checkAge(of: models, update, on: connection)
+    guard changes == .migrate else {
+      try update.check(allowing: changes)
+      try Reconciler(connection).apply(update.plan)
+      return
+    }
+    guard !update.differences.isEmpty else { return }
+    let draft = try migrationDraft(for: models, on: connection)
+    guard draft.plan.isSafe, !draft.concernsAdopted else { throw Self.refusal(draft.plan) }
+    guard try draft.rebuilds.isEmpty || !connection.enforcesForeignKeys else {
+      throw StoreError(
+        .busy,
+        "Another program changed the tables while this store was opened; nothing was changed. Try again."
+      )
+    }
+    try SupersededForms(connection: connection).record(models)
+    for revision in draft.rebuilds {
+      try TableRebuild(revision: revision, connection: connection).run()
+    }
+    try Reconciler(connection).apply(draft.objects)
+  }
+
+  /// Throws if the tables differ because a newer version of the program changed them.
+  func checkAge(
+    of models: [ModelSchema], _ update: SchemaUpdate, on connection: Connection
+  ) throws {
+    guard !update.differences.isEmpty else { return }
+    let differing = Set(update.differences.map(\.model))
+    let older = try SupersededForms(connection: connection)
+      .older(of: models.filter { differing.contains($0.name) })
+    guard older.isEmpty else { throw SupersededForms.newerFile(older) }
+  }
+
+  private static func refusal(_ plan: MigrationPlan) -> StoreError {
+    let models = Set(plan.steps.map(\.model))
+    let reason =
+      plan.isBlocked
+      ? "A step is blocked." : plan.losesData ? "A step would lose data." : "A table is adopted."
+    var error = StoreError(
+      .schemaMismatch,
+      """
+      The file differs from the declared models; nothing was changed. \(reason) Write a migration, \
+      or change the models or records.
+      \(plan)
+      """, model: models.count == 1 ? models.first : nil)
+    error.migrationPlan = plan
+    return error
+  }
+
+  /// Throws if a binding has updated values to which other records refer, while foreign keys are
+  /// off: those records have not followed.
+  func checkCascades(
+    of synchronised: [Reconciler.Synchronised], _ bindings: [BindingSchema],
+    in models: [ModelSchema], on connection: Connection
+  ) throws {
+    let changed = Set(synchronised.filter { $0.recordCount > 0 }.map(\.binding))
+    guard !changed.isEmpty, try !connection.enforcesForeignKeys else { return }
+    let keys = try Catalog(reading: connection).tables.flatMap(\.foreignKeys)
+    for binding in bindings where changed.contains(binding.name) {
+      let isReferenced = binding.boundFields.contains { bound in
+        let model = models.first { $0.name == bound.model }
+        return keys.contains { key in
+          key.table.asciiFolded == model?.table.asciiFolded
+            && key.referencedColumns?.contains {
+              $0.asciiFolded == model?.field(named: bound.field)?.column.asciiFolded
+            } ?? true
+        }
+      }
+      guard !isReferenced else {
+        throw StoreError(
+          .schemaMismatch,
+          """
+          The binding \(binding.name) changes values that other records refer to, and a table has \
+          to be copied, during which no record follows. Open the file once without the binding; \
+          nothing was changed.
+          """)
+      }
+    }
+  }
+}
+
+extension TableRevision {
+  /// Whether a column gets another type.
+  fileprivate var retypes: Bool {
+    edits.contains { if case .setType = $0 { true } else { false } }
+  }
+}
