@@ -17,6 +17,11 @@ struct MigrationPlanner {
     var concernsAdopted = false
   }
 
+  /// What a file has, and where edited texts are tried.
+  private typealias Content = (
+    catalog: Catalog, texts: [SchemaText], scratch: ScratchTables
+  )
+
   let connection: Connection
   /// The functions of the store's connections, which CHECKs may call.
   var functions: Set<SQLFunction> = []
@@ -32,12 +37,14 @@ struct MigrationPlanner {
       let differences = Dictionary(
         grouping: SchemaDifference.differences(of: models, in: catalog), by: \.model)
       guard !differences.isEmpty else { return Draft() }
-      let texts = try texts()
+      let content = try (
+        catalog: catalog, texts: texts(), scratch: ScratchTables(functions: functions)
+      )
       var draft = Draft()
       for model in models {
         guard let differences = differences[model.name] else { continue }
         draft.concernsAdopted = draft.concernsAdopted || model.isAdopted
-        try add(model, differences, catalog, texts, to: &draft)
+        try add(model, differences, content, to: &draft)
       }
       // The order in which they are applied.
       draft.plan.steps = draft.plan.steps.enumerated().sorted {
@@ -59,9 +66,10 @@ struct MigrationPlanner {
   }
 
   private func add(
-    _ model: ModelSchema, _ differences: [SchemaDifference], _ catalog: Catalog,
-    _ texts: [SchemaText], to draft: inout Draft
+    _ model: ModelSchema, _ differences: [SchemaDifference], _ content: Content,
+    to draft: inout Draft
   ) throws {
+    let (catalog, texts, scratch) = content
     guard let table = catalog.table(named: model.table) else {
       let change = ModelChanges.creating(model)
       if case .objects(let plan) = change.means { draft.objects.created += plan.created }
@@ -91,7 +99,7 @@ struct MigrationPlanner {
       let revision = try TableRevision(
         of: model, table, in: catalog,
         by: copied.flatMap { $0.change.edits(of: model) ?? [] }, leaving: remaining,
-        functions: functions)
+        reading: scratch.table)
       draft.plan.steps.append(
         try step(for: copied.map(\.change), of: model, by: revision, catalog, texts))
       if let revision { draft.rebuilds.append(revision) }

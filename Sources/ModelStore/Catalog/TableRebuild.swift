@@ -29,7 +29,7 @@ struct TableRebuild {
     precondition(
       connection.isInTransaction && !isEnforcing, "A table is dropped without cascades.")
     let before = try SchemaInventory(reading: connection)
-    let kept = try KeptRows(of: name, in: before, on: connection)
+    let kept = try KeptRows(of: revision, in: before, on: connection)
     guard let sql = TableSQL.renaming(revision.sql, to: newName) else {
       throw Self.failure("The text of the table \(name) cannot be read.")
     }
@@ -136,8 +136,10 @@ private struct KeptRows {
   private let name: String
   private var rows: [(table: String, column: String, values: [[SQLValue]])] = []
 
-  init(of name: String, in inventory: SchemaInventory, on connection: Connection) throws {
-    self.name = name
+  init(
+    of revision: TableRevision, in inventory: SchemaInventory, on connection: Connection
+  ) throws {
+    name = revision.table.name
     // https://sqlite.org/fileformat2.html#intschema
     for (table, column) in [
       ("sqlite_sequence", "name"), ("sqlite_stat1", "tbl"), ("sqlite_stat4", "tbl"),
@@ -145,7 +147,14 @@ private struct KeptRows {
       let values = try connection.rows(
         "SELECT * FROM main.\(identifier: table) WHERE \(identifier: column) = \(name)"
       ) { row in try row.values() }
-      rows.append((table, column, values))
+      // With another constraint, the indexes of constraints may have other numbers.
+      let kept = values.filter { row in
+        guard table != "sqlite_sequence", revision.changesUniqueSets, row.count > 1,
+          case .text(let index) = row[1]
+        else { return true }
+        return !index.hasPrefix("sqlite_autoindex_")
+      }
+      rows.append((table, column, kept))
     }
   }
 

@@ -12,18 +12,20 @@ struct TableRevision {
 
   /// - Parameters:
   ///   - remaining: The differences that other steps end.
-  ///   - functions: The functions of the store's connections.
+  ///   - read: Returns the table as SQLite reads a text; nil if it does not accept it. See
+  ///     ``ScratchTables``.
   /// - Returns: nil if the text cannot be edited safely.
   init?(
     of schema: ModelSchema, _ table: TableFacts, in catalog: Catalog, by edits: [TableEdit],
-    leaving remaining: [SchemaDifference], functions: Set<SQLFunction> = []
+    leaving remaining: [SchemaDifference] = [],
+    reading read: (_ name: String, _ sql: String) throws -> TableFacts?
   ) throws {
     model = schema.name
     self.table = table
     self.edits = edits
     guard table.kind == .table, let sql = TableEdit.apply(edits, to: table.sql) else { return nil }
     self.sql = sql
-    guard let new = try Self.facts(of: table.name, sql, functions), keeps(new) else { return nil }
+    guard let new = try read(table.name, sql), keeps(new) else { return nil }
     let allowed = Set(remaining)
     let found = SchemaDifference.differences(
       of: [schema], in: catalog.replacing(table.name, by: merged(new)))
@@ -41,35 +43,23 @@ struct TableRevision {
     edits.compactMap { if case .removeColumn(let name) = $0 { name } else { nil } }
   }
 
+  /// Whether constraints with an index may be added or removed.
+  var changesUniqueSets: Bool {
+    edits.contains { edit in
+      switch edit {
+      case .addClause, .addConstraint, .addColumn, .removeUnique, .removeColumn: true
+      case .setType, .setOptional, .setDefault, .setCollation, .removeReference, .removeCheck:
+        false
+      }
+    }
+  }
+
   /// The rowid, which identifies records in other tables and keeps their order; nil if a column is
   /// the rowid, or if no name reaches it.
   var hiddenRowID: String? {
     guard !table.isWithoutRowID, table.rowIDColumn == nil else { return nil }
     let added = TableSQL.columnNames(sql)
     return TableFacts.rowIDName(besides: table.columns.map(\.name) + added)
-  }
-
-  /// Returns the table as SQLite reads the text; nil if it does not accept it.
-  private static func facts(
-    of name: String, _ sql: String, _ functions: Set<SQLFunction>
-  ) throws -> TableFacts? {
-    let scratch = try Connection(
-      path: ":memory:", role: .writer,
-      policy: Connection.Policy(
-        durability: .normal, busyTimeout: .zero, cacheSize: 1 << 16, statementCacheCapacity: 8,
-        functions: functions))
-    do {
-      try scratch.readingQuotedStrings {
-        // While records are copied it has another name, which a CHECK cannot follow.
-        if let renamed = TableSQL.renaming(sql, to: TableRebuild.temporaryName(of: name)) {
-          try scratch.execute(renamed)
-        }
-        try scratch.execute(sql)
-      }
-    } catch let error as SQLiteError where error.code.primary == .error {
-      return nil
-    }
-    return try Catalog(reading: scratch, only: [name]).table(named: name)
   }
 
   /// The facts of the new table together with the indexes and triggers that are created again.

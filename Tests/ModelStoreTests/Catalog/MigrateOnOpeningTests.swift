@@ -186,6 +186,27 @@ import Testing
     #expect(try files.content("a") == before)
   }
 
+  @Test func anAdoptedTableIsPlannedButNotChanged() throws {
+    let files = try populated()
+    try PlainDatabase(files.path("a")).execute(
+      "CREATE TABLE theirs (id INTEGER PRIMARY KEY, a TEXT); INSERT INTO theirs VALUES (1, 'x')")
+    let theirs = ModelSchema(
+      name: "theirs",
+      fields: [
+        FieldSchema(name: "id", type: .integer, declaredType: "INTEGER", isRowID: true),
+        FieldSchema(name: "a", type: .text, declaredType: "TEXT"),
+      ], key: ["id"], isAdopted: true)
+    let before = try files.content("a")
+    let error = #expect(throws: StoreError.self) { try open(files, [theirs]) }
+    #expect(
+      error?.message == """
+        The file differs from the declared models; nothing was changed. A table is adopted. Write \
+        a migration, or change the models or records.
+        rebuild    theirs.a NOT NULL   1 row, ~1 ms
+        """)
+    #expect(try files.content("a") == before)
+  }
+
   @Test func otherSettingsNeverRebuild() throws {
     let files = try populated()
     for changes in [StoreConfiguration.SchemaChanges.createTables, .additive, .none] {

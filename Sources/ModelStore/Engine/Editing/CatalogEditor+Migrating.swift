@@ -35,14 +35,15 @@ extension CatalogEditor {
     }
   }
 
-  /// Returns whether opening copies tables, so that foreign keys must be off before the transaction
-  /// begins.
+  /// Returns whether opening may copy tables, so that foreign keys must be off before the
+  /// transaction begins. It reads no records.
   func copies(
     _ declarations: Declarations, _ changes: StoreConfiguration.SchemaChanges,
     on connection: Connection
   ) throws -> Bool {
     guard changes == .migrate else { return false }
-    return try !migrationDraft(for: declarations.models, on: connection).rebuilds.isEmpty
+    return try SchemaUpdate(declarations.models, in: Catalog(reading: connection))
+      .differences.contains { !$0.isAdditive }
   }
 
   /// Runs `body` as a transaction, in which references between records stay intact: either SQLite
