@@ -97,7 +97,7 @@ struct SharedCommit {
       let isGentle = !members.isEmpty
       let member = try engine.connections.writer.interruptible(waiting.number, gently: isGentle) {
         try waiting.checkNotCancelled()
-        return try Wave.$current.withValue(waiting.wave) {
+        return try Wave.running(in: waiting.wave) {
           try Wave.current.checkRounds()
           return try run(work.body, of: waiting, capturing: capture, writer)
         }
@@ -160,7 +160,7 @@ struct SharedCommit {
     _ member: Member, _ place: WriteCycle.Place, _ writer: inout Writer
   ) {
     let (_, awaited) = engine.turns.countingAwaited {
-      _ = Wave.$current.withValue(member.waiting.wave) {
+      _ = Wave.running(in: member.waiting.wave) {
         cycle.publish(member.changes, member.edits, of: member.write, &writer, place: place)
       }
     }

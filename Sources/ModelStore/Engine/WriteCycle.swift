@@ -237,7 +237,7 @@ struct WriterTurns: Sendable {
   ) async throws -> Result {
     let wave = Wave.current
     let (result, awaited) = try await writer.async { [self] writer in
-      try countingAwaited { try Wave.$current.withValue(wave) { try body(&writer) } }
+      try countingAwaited { try Wave.running(in: wave) { try body(&writer) } }
     }
     await broker.settle(awaited)
     return result

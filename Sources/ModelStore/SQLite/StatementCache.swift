@@ -31,6 +31,8 @@ struct StatementCache {
   private let capacity: Int
   /// The number of compiled statements so far, for tests and benchmarks.
   private(set) var preparedCount = 0
+  /// Whether a compiled text may have deferred foreign keys; see ``Connection/mayDefer``.
+  private(set) var mayDefer = false
   /// The number of statements taken so far, compiled or cached.
   private(set) var takenCount = 0
   /// The number of cached statements.
@@ -58,6 +60,7 @@ struct StatementCache {
       return Statement(adopting: entry.handle)
     }
     preparedCount += 1
+    if Connection.mayDefer(sql) { mayDefer = true }
     return try Statement(sql, on: database, persistent: true)
   }
 

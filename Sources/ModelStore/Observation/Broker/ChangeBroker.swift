@@ -106,12 +106,13 @@ final class ChangeBroker: Sendable {
     var nextNumber: UInt64 = 0
     var version: UInt64 = 0
     var generation: UInt64 = 0
-    /// The number of deliveries that a writer waited for, and of those that are finished.
-    var awaitedCount: UInt64 = 0
+    /// The number of deliveries that a writer waited for and that are finished.
     var settledCount: UInt64 = 0
     var audienceChanged: (@Sendable () -> Void)?
   }
 
+  /// The number of deliveries so far that a writer waits for.
+  private let awaited = Atomic<UInt64>(0)
   /// The number of turns that were put on the delivery queue so far.
   private let turnCount = Atomic<UInt64>(0)
   // Never held while a subscriber's code runs.
@@ -223,6 +224,7 @@ final class ChangeBroker: Sendable {
       }
       return (published, Self.route(published, announcement, in: &state))
     }
+    guard !concerned.isEmpty else { return published }
     for outlet in announcement.suppressed { outlet.beginSuppression() }
     var ready: [any Observer] = []
     var failed: [UInt64] = []
@@ -347,7 +349,7 @@ final class ChangeBroker: Sendable {
     queue.async { Self.$isDelivering.withValue(true, operation: body) }
     // Incremented after the turn is queued, so that a thread that reads a count finds the turn.
     turnCount.add(1, ordering: .sequentiallyConsistent)
-    if outcome.contains(.awaited) { state.withLock { $0.awaitedCount += 1 } }
+    if outcome.contains(.awaited) { awaited.add(1, ordering: .sequentiallyConsistent) }
   }
 
   /// Waits until everything published so far has been delivered.
@@ -384,7 +386,7 @@ final class ChangeBroker: Sendable {
 
   /// The number of awaited deliveries so far. The thread that holds the writer waits for as many as
   /// this count grows while it does.
-  var awaitedCount: UInt64 { state.withLock { $0.awaitedCount } }
+  var awaitedCount: UInt64 { awaited.load(ordering: .sequentiallyConsistent) }
 
   /// Waits until the first `count` awaited deliveries are finished. Inside a callback it returns at
   /// once, because that callback's own round must finish first.
@@ -402,7 +404,7 @@ final class ChangeBroker: Sendable {
   }
 
   private func isUnsettled(_ count: UInt64) -> Bool {
-    !Self.isDelivering && state.withLock { $0.settledCount < count }
+    count > 0 && !Self.isDelivering && state.withLock { $0.settledCount < count }
   }
 
   /// Whether this is a callback of any store, or a task that a callback started. A callback that
