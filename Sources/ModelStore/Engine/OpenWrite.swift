@@ -68,6 +68,9 @@ struct OpenWrite {
   /// Whether any row of the file was changed.
   var changedRows: Bool { connection.totalChangeCount != changeCount }
 
+  /// The latest observer that needs no reset by this write.
+  var knownObserver: UInt64 { changedRows ? latestObserver : .max }
+
   /// Steps 4 to 6. Runs the transaction's own statements.
   func run<Result>(_ body: (borrowing WriteTransaction) throws -> Result) throws -> Result {
     // Created outside the call: inside it, the optimizer of Swift 6.3 crashes.

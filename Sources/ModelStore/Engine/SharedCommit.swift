@@ -161,7 +161,7 @@ struct SharedCommit {
   ) {
     let (_, awaited) = engine.turns.countingAwaited {
       _ = Wave.running(in: member.waiting.wave) {
-        cycle.publish(member.changes, member.edits, of: member.write, &writer, place: place)
+        cycle.publish(member.changes, member.edits, of: member.write, &writer, at: place)
       }
     }
     ended.append((member.waiting, .success(awaited)))

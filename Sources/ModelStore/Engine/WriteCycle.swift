@@ -17,6 +17,10 @@ struct WriteCycle {
 
   /// The place of a write among the writes of its COMMIT.
   enum Place {
+    /// It has a COMMIT of its own.
+    ///
+    /// - Parameter isHeld: Whether the connection keeps reading the state of the commit.
+    case own(isHeld: Bool)
     /// Later writes of the same COMMIT are published after it.
     case followed
     /// - Parameter changedRows: Whether any write of the COMMIT changed a row.
@@ -52,14 +56,14 @@ struct WriteCycle {
         return (value, ChangeSet(version: 0, changes: changes))
       }
       try write.sign()  //  9 commit record
-      // Without changes no observer reads the state, unless it missed an earlier commit.
-      let isRead =
-        write.isObserved
-        && (!changes.isEmpty || write.schemaChanged || engine.broker.hasFailed)
-      published = try writer.connection.withHeldState(isRead) {
+      // Most observers follow a commit from its changes alone.
+      let isHeld =
+        write.schemaChanged
+        || engine.broker.mayRead(changes, knownObserver: write.knownObserver)
+      published = try writer.connection.withHeldState(isHeld) {
         let edits = try write.commit(lending: writer.reserve)  //  9 COMMIT
         if !write.schemaChanged { writer.noteLatestContent() }
-        return publish(changes, edits, of: write, &writer)  // 10
+        return publish(changes, edits, of: write, &writer, at: .own(isHeld: isHeld))  // 10
       }
     } catch {
       throw writer.failure(write.rollBack(after: error))
@@ -132,10 +136,9 @@ struct WriteCycle {
   /// Step 10. Passes the commit to the broker while the connection still reads its state. Nothing
   /// throws from here on, because the transaction is committed.
   ///
-  /// - Parameter place: nil for a write with a COMMIT of its own.
   func publish(
     _ changes: [RecordChange], _ edits: [ListIdentity: ListEdits], of write: OpenWrite,
-    _ writer: inout Writer, place: Place? = nil
+    _ writer: inout Writer, at place: Place
   ) -> ChangeSet {
     if let position = write.journalPosition { writer.passJournal(to: position) }
     if write.schemaChanged {
@@ -147,19 +150,22 @@ struct WriteCycle {
       }
     }
     var isFollowed = false
-    var changedRows = write.changedRows
+    var isHeld = true
+    var knownObserver = write.knownObserver
     switch place {
-    case nil: break
+    case .own(let held): isHeld = held
     case .followed: isFollowed = true
-    case .last(let changedAny): changedRows = changedAny
+    case .last(let changedRows): knownObserver = changedRows ? write.latestObserver : .max
     }
     let announcement = ChangeBroker.Announcement(
       changes: changes, edits: edits, isReset: write.schemaChanged,
-      knownObserver: changedRows ? write.latestObserver : .max, wave: Wave.current,
-      suppressed: suppressed, isFollowed: isFollowed)
-    let published = engine.foreignSync.refusingReads(isFollowed) {
+      knownObserver: knownObserver, wave: Wave.current, suppressed: suppressed,
+      isFollowed: isFollowed, isHeld: isHeld)
+    let published = engine.foreignSync.refusingReads(isFollowed || !isHeld) {
       engine.broker.publish(announcement)
     }
+    // An observer that began after `mayRead` was asked.
+    if !isHeld, engine.broker.hasFailed { engine.foreignSync.resetFailed(&writer) }
     if write.journalPosition != nil { engine.journalListeners.ring() }
     return published
   }

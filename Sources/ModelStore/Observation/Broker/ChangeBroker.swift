@@ -90,6 +90,9 @@ final class ChangeBroker: Sendable {
     /// Whether the file already contains later writes, which are published next. Observers that
     /// need a reset receive it with the last of them, whose state they can read.
     var isFollowed = false
+    /// Whether the connection keeps reading the state of the commit. If not, observers that need a
+    /// reset wait for the next announcement.
+    var isHeld = true
 
     /// Changes that are unknown or too many to list.
     static var reset: Announcement { Announcement(isReset: true) }
@@ -271,6 +274,10 @@ final class ChangeBroker: Sendable {
     guard !announcement.isFollowed else {
       return routeFollowed(published, announcement, in: state)
     }
+    guard announcement.isHeld else {
+      for number in state.observers.keys where number > lastSafe { state.failed.insert(number) }
+      return routeFollowed(published, announcement, in: state)
+    }
     var failed = state.failed
     state.failed = []
     for model in announcement.resetModels {
@@ -324,6 +331,20 @@ final class ChangeBroker: Sendable {
         )
       }
     }
+  }
+
+  /// Returns whether publishing a write may read the file: an observer that reads it follows the
+  /// write, or an observer needs a reset.
+  ///
+  /// - Parameter knownObserver: The latest observer whose interest `changes` cover.
+  /// - Complexity: As ``hasReader(of:)``, or O(all observers) if there are later observers.
+  func mayRead(_ changes: [RecordChange], knownObserver: UInt64) -> Bool {
+    let hasReset = state.withLock { state in
+      !state.failed.isEmpty
+        || knownObserver < state.nextNumber
+          && state.observers.keys.contains { $0 > knownObserver }
+    }
+    return hasReset || !changes.isEmpty && hasReader(of: changes)
   }
 
   /// Returns whether an observer that `changes` concern may read the file to follow them.
