@@ -240,7 +240,7 @@ import Testing
       #expect(error?.code == .rejected)
     }
     let log = try StatementLog(store)
-    let errors = await HeldWriter.run(on: store, [broken, deferring, broken, broken])
+    let errors = await HeldWriter.run(on: store, [deferring, broken, broken])
     try log.stop()
     #expect(errors.allSatisfy { $0 == nil })
     #expect(log.takenCount(of: "COMMIT") == 1)
