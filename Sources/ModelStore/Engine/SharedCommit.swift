@@ -117,7 +117,7 @@ struct SharedCommit {
   ) throws -> Member {
     let connection = writer.connection
     try connection.beginShare()
-    var write: OpenWrite
+    let write: OpenWrite
     do {
       write = try OpenWrite(
         writer, capture, after: images, refusals: engine.configuration.refusals)
@@ -125,7 +125,7 @@ struct SharedCommit {
       throw connection.rollBackShare(after: error)
     }
     do {
-      let (_, changes) = try cycle.judged(&write, by: validators, body)  // 4 to 8
+      let (_, changes) = try cycle.judged(write, by: validators, body)  // 4 to 8
       try write.sign()  //  9 commit record
       return Member(waiting: waiting, write: write, changes: changes, edits: try write.keep())
     } catch {

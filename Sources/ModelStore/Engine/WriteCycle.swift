@@ -47,10 +47,10 @@ struct WriteCycle {
     let validators = engine.schema.validators
     let value: Result
     let published: ChangeSet
-    var write = try begin(&writer, validators)  //  2 BEGIN, 3 foreign commits
+    let write = try begin(&writer, validators)  //  2 BEGIN, 3 foreign commits
     do {
       let changes: [RecordChange]
-      (value, changes) = try judged(&write, by: validators, body)  // 4 to 8
+      (value, changes) = try judged(write, by: validators, body)  // 4 to 8
       guard ending == .commit else {
         try write.rollBack()
         return (value, ChangeSet(version: 0, changes: changes))
@@ -121,7 +121,7 @@ struct WriteCycle {
   /// Steps 4 to 8: the body, the net changes and the validators. From its return until the end of
   /// the turn, cancelling the caller's task has no effect.
   func judged<Result>(
-    _ write: inout OpenWrite, by validators: [Validator],
+    _ write: OpenWrite, by validators: [Validator],
     _ body: (borrowing WriteTransaction) throws -> Result
   ) throws -> (value: Result, changes: [RecordChange]) {
     let value = try write.run(body)  //  4 statements, 5 triggers, 6 first images
@@ -176,21 +176,23 @@ extension StoreEngine {
   var turns: WriterTurns { WriterTurns(writer: connections.writer, broker: broker) }
 
   /// Runs a transaction on the calling thread, commits it and publishes its changes.
-  func write<Result>(
-    suppressing suppressed: [any Outlet] = [],
-    _ body: (borrowing WriteTransaction) throws -> Result
-  ) throws -> Result {
-    let cycle = WriteCycle(engine: self, suppressed: suppressed)
-    // One type of result for all writes, so that the compiler specializes the whole path.
+  func write<Result>(_ body: (borrowing WriteTransaction) throws -> Result) throws -> Result {
     var value: Result?
-    try turns.take { writer in
-      _ = try cycle.run(on: &writer) { transaction in value = try body(transaction) }
-    }
+    try commit { transaction in value = try body(transaction) }
     guard let value else { preconditionFailure("A write that succeeds has run its body.") }
     return value
   }
 
-  /// Runs ``write(suppressing:_:)`` on the writer's thread, in a transaction of its own. Writes
+  /// As ``write(_:)``, without a result, so that the compiler specializes the whole path.
+  func commit(
+    suppressing suppressed: [any Outlet] = [],
+    _ body: (borrowing WriteTransaction) throws -> Void
+  ) throws {
+    let cycle = WriteCycle(engine: self, suppressed: suppressed)
+    try turns.take { writer in _ = try cycle.run(on: &writer, body) }
+  }
+
+  /// Runs ``write(_:)`` on the writer's thread, in a transaction of its own. Writes
   /// that may share a COMMIT go through ``WriteLine``.
   func writeOnQueue<Result: Sendable>(
     suppressing suppressed: [any Outlet] = [],

@@ -4,11 +4,11 @@ internal import CSQLite
 // would leave the transaction in doubt, so none is stopped.
 extension Connection {
   func beginShare() throws {
-    try hooks.withoutStopping { try withStatement("SAVEPOINT share") { try $0.run() } }
+    try hooks.withoutStopping { try run(.beginShare) }
   }
 
   func releaseShare() throws {
-    try hooks.withoutStopping { try withStatement("RELEASE share") { try $0.run() } }
+    try hooks.withoutStopping { try run(.releaseShare) }
   }
 
   /// Undoes everything since ``beginShare()``, if SQLite has not rolled the transaction back. If
@@ -20,7 +20,7 @@ extension Connection {
     do {
       try hooks.withoutStopping {
         try withStatement("ROLLBACK TO share") { try $0.run() }
-        try withStatement("RELEASE share") { try $0.run() }
+        try run(.releaseShare)
         try endDeferral()
       }
       return error

@@ -223,6 +223,16 @@ final class Connection {
     }
   }
 
+  /// Runs a statement that begins or ends a transaction.
+  func run(_ fixed: StatementCache.Fixed) throws(SQLiteError) {
+    let statement = try statements.handle(of: fixed, on: handle)
+    let code = sqlite3_step(statement)
+    defer { sqlite3_reset(statement) }
+    guard code == SQLITE_DONE else {
+      throw SQLiteError(code: code, database: handle, sql: fixed.sql)
+    }
+  }
+
   /// Finalizes all cached statements. Needed before the file can be detached or replaced.
   func forgetStatements() {
     statements.removeAll()
@@ -282,9 +292,7 @@ final class Connection {
     try hooks.waitingOnce {
       var attempt = 0
       while true {
-        try hooks.withoutStopping {
-          try withStatement("BEGIN IMMEDIATE") { statement in try statement.run() }
-        }
+        try hooks.withoutStopping { try run(.begin) }
         guard hasLog else { return }
         guard csqlite_log_is_copied(handle) != 0 else {
           return try noteLogStart(mayBeginLog: false)
@@ -319,9 +327,7 @@ final class Connection {
   func commit() throws {
     defer { releaseCheckpointLock() }
     do {
-      try hooks.withoutStopping {
-        try withStatement("COMMIT") { statement in try statement.run() }
-      }
+      try hooks.withoutStopping { try run(.commit) }
     } catch var error as SQLiteError {
       if error.code == .ioWrite { error.systemErrno = csqlite_log_errno(handle) }
       throw error

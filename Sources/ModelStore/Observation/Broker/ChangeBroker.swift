@@ -116,11 +116,10 @@ final class ChangeBroker: Sendable {
 
   /// The number of deliveries so far that a writer waits for.
   private let awaited = Atomic<UInt64>(0)
-  /// The number of turns that were put on the delivery queue so far.
-  private let turnCount = Atomic<UInt64>(0)
   // Never held while a subscriber's code runs.
   private let state = Mutex(State())
   private let queue = DispatchQueue(label: "modelstore.delivery", qos: .userInitiated)
+  private let pace = DeliveryPace()
   /// Marks the delivery queue of this broker.
   private let mark = DispatchSpecificKey<Bool>()
 
@@ -367,9 +366,11 @@ final class ChangeBroker: Sendable {
   /// `ready`.
   func enqueue(for outcome: Outcome = .ready, _ body: @escaping @Sendable () -> Void) {
     guard outcome.contains(.ready) else { return }
-    queue.async { Self.$isDelivering.withValue(true, operation: body) }
-    // Incremented after the turn is queued, so that a thread that reads a count finds the turn.
-    turnCount.add(1, ordering: .sequentiallyConsistent)
+    queue.async { [pace] in
+      pace.turn { Self.$isDelivering.withValue(true, operation: body) }
+    }
+    // Counted after the turn is queued, so that a thread that reads a count finds the turn.
+    pace.noteQueued()
     if outcome.contains(.awaited) { awaited.add(1, ordering: .sequentiallyConsistent) }
   }
 
@@ -378,12 +379,18 @@ final class ChangeBroker: Sendable {
   /// - Precondition: Not called inside a callback, which would wait for itself.
   func drain() {
     dispatchPrecondition(condition: .notOnQueue(queue))
-    queue.sync {}
+    pace.hurrying { queue.sync {} }
   }
 
   /// Waits as ``drain()`` does, without blocking a thread. Tasks started by a callback may call it.
   func delivered() async {
-    await withCheckedContinuation { continuation in queue.async { continuation.resume() } }
+    await withCheckedContinuation { continuation in
+      pace.beginHurry()
+      queue.async { [pace] in
+        pace.endHurry()
+        continuation.resume()
+      }
+    }
   }
 
   /// Waits as ``drain()`` does, repeatedly, until no new turn was queued in the meantime. Then
@@ -391,18 +398,18 @@ final class ChangeBroker: Sendable {
   func drainAnswers() {
     var count: UInt64
     repeat {
-      count = turnCount.load(ordering: .sequentiallyConsistent)
+      count = pace.queuedCount
       drain()
-    } while turnCount.load(ordering: .sequentiallyConsistent) != count
+    } while pace.queuedCount != count
   }
 
   /// As ``drainAnswers()``, for a task.
   func answered() async {
     var count: UInt64
     repeat {
-      count = turnCount.load(ordering: .sequentiallyConsistent)
+      count = pace.queuedCount
       await delivered()
-    } while turnCount.load(ordering: .sequentiallyConsistent) != count
+    } while pace.queuedCount != count
   }
 
   /// The number of awaited deliveries so far. The thread that holds the writer waits for as many as
@@ -413,7 +420,7 @@ final class ChangeBroker: Sendable {
   /// once, because that callback's own round must finish first.
   func settle(_ count: UInt64) {
     guard isUnsettled(count) else { return }
-    queue.sync {}
+    pace.hurrying { queue.sync {} }
     state.withLock { $0.settledCount = max($0.settledCount, count) }
   }
 
