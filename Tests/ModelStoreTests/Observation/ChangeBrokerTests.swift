@@ -105,6 +105,7 @@ import Testing
     final class Reader: ChangeBroker.Observer {
       let interests = [ChangeBroker.Interest(model: "B")]
       let readsFile = true
+      let mayReadFile = true
       func note(_ commit: ChangeBroker.Commit) -> ChangeBroker.Outcome { [] }
       func deliver(upTo version: UInt64) {}
     }

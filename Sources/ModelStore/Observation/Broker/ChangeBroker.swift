@@ -16,8 +16,10 @@ final class ChangeBroker: Sendable {
     /// The model of its first interest.
     var model: String { get }
     func note(_ commit: Commit) -> Outcome
-    /// Whether `note` may read the file to follow a commit that is not a reset.
+    /// Whether `note` may read the file to follow a commit that is not a reset. It may change.
     var readsFile: Bool { get }
+    /// Whether ``readsFile`` may ever be true. It does not change.
+    var mayReadFile: Bool { get }
     /// Hands the noted events to the subscriber, except events that contain only commits after
     /// `version`. Called on the delivery queue.
     func deliver(upTo version: UInt64)
@@ -103,6 +105,8 @@ final class ChangeBroker: Sendable {
 
   private struct State {
     var observers: [UInt64: any Observer] = [:]
+    /// The number of observers that may read the file.
+    var readerCount = 0
     var routes = ChangeRoutes()
     /// Observers that could not apply an earlier commit.
     var failed: Set<UInt64> = []
@@ -174,10 +178,12 @@ final class ChangeBroker: Sendable {
   /// - Returns: The observer's number. Pass it to ``remove(_:)`` to end the observation.
   func enter(_ observer: some Observer) -> UInt64 {
     let interests = observer.interests
+    let mayReadFile = observer.mayReadFile
     let (number, audienceChanged) = state.withLock { state in
       state.nextNumber += 1
       let number = state.nextNumber
       state.observers[number] = observer
+      if mayReadFile { state.readerCount += 1 }
       for interest in interests {
         if state.routes.add(number, for: interest) { state.generation += 1 }
       }
@@ -200,6 +206,7 @@ final class ChangeBroker: Sendable {
       state -> ((any Observer)?, (@Sendable () -> Void)?) in
       guard let observer = state.observers.removeValue(forKey: number) else { return (nil, nil) }
       state.failed.remove(number)
+      if observer.mayReadFile { state.readerCount -= 1 }
       for interest in observer.interests {
         if state.routes.remove(number, for: interest) { state.generation += 1 }
       }
@@ -279,6 +286,11 @@ final class ChangeBroker: Sendable {
     }
     var failed = state.failed
     state.failed = []
+    if failed.isEmpty, announcement.resetModels.isEmpty, lastSafe >= state.nextNumber,
+      published.changes.count == 1
+    {
+      return deliveries(of: published.changes[0], published, announcement, in: &state)
+    }
     for model in announcement.resetModels {
       state.routes.forEachObserver(ofModel: model) { failed.insert($0) }
     }
@@ -332,18 +344,41 @@ final class ChangeBroker: Sendable {
     }
   }
 
+  /// Routes the only change of a commit when no observer is reset. Most commits are such a commit.
+  private static func deliveries(
+    of change: RecordChange, _ published: ChangeSet, _ announcement: Announcement,
+    in state: inout State
+  ) -> [Delivery] {
+    // An observer has at most one interest for a model, so it is found once.
+    var numbers: [UInt64] = []
+    state.routes.forEachObserver(of: change) { numbers.append($0) }
+    numbers.sort()
+    var deliveries: [Delivery] = []
+    deliveries.reserveCapacity(numbers.count)
+    for number in numbers {
+      guard let observer = state.observers[number] else { continue }
+      let commit = Commit(
+        changes: published, edits: announcement.edits, isReset: false, wave: announcement.wave)
+      deliveries.append((number, observer, commit))
+    }
+    return deliveries
+  }
+
   /// Returns whether publishing a write may read the file: an observer that reads it follows the
   /// write, or an observer needs a reset.
   ///
   /// - Parameter knownObserver: The latest observer whose interest `changes` cover.
   /// - Complexity: As ``hasReader(of:)``, or O(all observers) if there are later observers.
   func mayRead(_ changes: [RecordChange], knownObserver: UInt64) -> Bool {
-    let hasReset = state.withLock { state in
-      !state.failed.isEmpty
-        || knownObserver < state.nextNumber
-          && state.observers.keys.contains { $0 > knownObserver }
+    let (hasReset, hasReader) = state.withLock { state in
+      (
+        !state.failed.isEmpty
+          || knownObserver < state.nextNumber
+            && state.observers.keys.contains { $0 > knownObserver },
+        state.readerCount > 0
+      )
     }
-    return hasReset || !changes.isEmpty && hasReader(of: changes)
+    return hasReset || hasReader && !changes.isEmpty && self.hasReader(of: changes)
   }
 
   /// Returns whether an observer that `changes` concern may read the file to follow them.
@@ -472,4 +507,6 @@ extension ChangeBroker.Interest.Records {
 
 extension ChangeBroker.Observer {
   var readsFile: Bool { false }
+
+  var mayReadFile: Bool { false }
 }
