@@ -84,19 +84,18 @@ import Testing
       try cost(of: store) { try store.write { try $0.update(Artist(id: 1, name: name)) } }
     }
     let live = try store.liveQuery(Artist.all.order { $0.name }).observe { event in
-      heard.add("live \(event.isReset) \(event.updates.count + event.moves.count)")
+      heard.add("live \(event.isReset)")
     }
     _ = try update("a")
     #expect(try update("b") == 4)
     let window = try store.liveQuery(Artist.all.order { $0.name }.limit(1)).observe { event in
       heard.add("window \(event.isReset) \(event.insertions.count)")
     }
-    _ = try update("c")
+    _ = try update("0")
     // The row that enters the window, and the state.
-    #expect(try update("4") >= 6)
+    #expect(try update("c") >= 6)
     store.waitForDelivery()
-    #expect(
-      heard.taken().suffix(2).sorted() == ["live false 1", "window false 1"])
+    #expect(heard.taken().suffix(2).sorted() == ["live false", "window false 1"])
     window.cancel()
     _ = try update("d")
     #expect(try update("e") == 4)
