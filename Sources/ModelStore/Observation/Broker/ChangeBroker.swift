@@ -123,11 +123,12 @@ final class ChangeBroker: Sendable {
   // Never held while a subscriber's code runs.
   private let state = Mutex(State())
   private let queue = DispatchQueue(label: "modelstore.delivery", qos: .userInitiated)
-  private let pace = DeliveryPace()
+  private let pace: DeliveryPace
   /// Marks the delivery queue of this broker.
   private let mark = DispatchSpecificKey<Bool>()
 
-  init() {
+  init(pace: DeliveryPace = DeliveryPace()) {
+    self.pace = pace
     queue.setSpecific(key: mark, value: true)
   }
 

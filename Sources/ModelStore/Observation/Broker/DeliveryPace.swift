@@ -15,18 +15,23 @@ internal import Synchronization
 /// turn that came soon after the turn before, the thread waits a moment for the next one. Without
 /// such a pair of turns, or after a moment without a turn, it sleeps at once.
 final class DeliveryPace: Sendable {
-  /// How long the thread stays awake, in nanoseconds. A commit without a sync takes less.
-  private static let moment: UInt64 = 50_000
-
   /// On a single processor, the committing thread could not run meanwhile.
   private static let isUseful = sysconf(Int32(_SC_NPROCESSORS_ONLN)) > 1
 
+  /// How long the thread stays awake, in nanoseconds.
+  private let moment: UInt64
   private let queued = Atomic<UInt64>(0)
   private let hurryCount = Atomic(0)
   // Used on the delivery queue only.
   private let begun = Atomic<UInt64>(0)
   /// When the latest turn ended.
   private let end = Atomic<UInt64>(0)
+
+  /// - Parameter moment: How long the thread stays awake, in nanoseconds. A commit without a sync
+  ///   takes less than the default.
+  init(moment: UInt64 = 50_000) {
+    self.moment = moment
+  }
 
   /// The number of turns that were put on the delivery queue so far.
   var queuedCount: UInt64 { queued.load(ordering: .sequentiallyConsistent) }
@@ -41,9 +46,9 @@ final class DeliveryPace: Sendable {
     body()
     let end = Self.now
     self.end.store(end, ordering: .relaxed)
-    guard pause < Self.moment, Self.isUseful else { return }
+    guard pause < moment, Self.isUseful else { return }
     while queuedCount <= begun, hurryCount.load(ordering: .relaxed) == 0,
-      Self.now &- end < Self.moment
+      Self.now &- end < moment
     {
       sched_yield()
     }
