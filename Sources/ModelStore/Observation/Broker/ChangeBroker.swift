@@ -277,21 +277,24 @@ final class ChangeBroker: Sendable {
     _ published: ChangeSet, _ announcement: Announcement, in state: inout State
   ) -> [Delivery] {
     let lastSafe = announcement.isReset ? 0 : announcement.knownObserver
+    let hasLate = lastSafe < state.nextNumber
+    if !hasLate, state.failed.isEmpty, announcement.resetModels.isEmpty,
+      published.changes.count == 1
+    {
+      return deliveries(of: published.changes[0], published, announcement, in: &state)
+    }
     var parts: [UInt64: [RecordChange]] = [:]
     guard !announcement.isFollowed else {
       return routeFollowed(published, announcement, in: state)
     }
     guard announcement.isHeld else {
-      for number in state.observers.keys where number > lastSafe { state.failed.insert(number) }
+      if hasLate {
+        for number in state.observers.keys where number > lastSafe { state.failed.insert(number) }
+      }
       return routeFollowed(published, announcement, in: state)
     }
     var failed = state.failed
     state.failed = []
-    if failed.isEmpty, announcement.resetModels.isEmpty, lastSafe >= state.nextNumber,
-      published.changes.count == 1
-    {
-      return deliveries(of: published.changes[0], published, announcement, in: &state)
-    }
     for model in announcement.resetModels {
       state.routes.forEachObserver(ofModel: model) { failed.insert($0) }
     }
@@ -301,7 +304,7 @@ final class ChangeBroker: Sendable {
       for (number, observer) in state.observers where observer is QueryGroup { parts[number] = [] }
     }
     func isReset(_ number: UInt64) -> Bool { number > lastSafe || failed.contains(number) }
-    if lastSafe < state.nextNumber {
+    if hasLate {
       for number in state.observers.keys where number > lastSafe { parts[number] = [] }
     }
     // An observer that is reset gets no changes: fields that no observer had asked for may be
