@@ -182,12 +182,26 @@ extension Store {
   ///   `outcomeUnknown` when COMMIT failed half-way, `misuse` for a subscription of another store.
   ///   Except after `outcomeUnknown`, nothing was changed.
   @discardableResult
+  @inlinable
   public func write<Result>(
     suppressing subscriptions: [ObservationToken] = [],
     _ body: (borrowing WriteTransaction) throws -> Result
   ) throws -> Result {
+    // Inlinable because the caller's compiler knows the type of the result. Where it is unknown,
+    // each use looks it up.
+    var value: Result?
+    try commit(suppressing: subscriptions) { tx in value = try body(tx) }
+    guard let value else { preconditionFailure("A write that succeeds has run its body.") }
+    return value
+  }
+
+  @usableFromInline
+  func commit(
+    suppressing subscriptions: [ObservationToken],
+    _ body: (borrowing WriteTransaction) throws -> Void
+  ) throws {
     let engine = try open
-    return try engine.write(suppressing: engine.outlets(of: subscriptions), body)
+    try engine.commit(suppressing: engine.outlets(of: subscriptions), body)
   }
 
   /// Runs `body` as one transaction, on the writer's thread. If you cancel the task, the running

@@ -43,7 +43,11 @@ struct ChangeCapture {
 
   private(set) var rows: [TouchedRow] = []
   private var marks: [Mark] = []
+  /// The place of each row in ``rows``; empty while there are few rows.
   private var places: [Place: Int] = [:]
+
+  /// The most rows that are searched without a dictionary. Most transactions touch one row.
+  private static let fewRows = 4
 
   private struct Place: Hashable {
     let table: Int
@@ -101,8 +105,7 @@ struct ChangeCapture {
     table: Int, identity: RowIdentity, by provenance: Provenance, isWanted: Bool,
     before: () throws -> FirstImage
   ) rethrows -> (row: Int, isFirst: Bool) {
-    let place = Place(table: table, identity: identity)
-    if let row = places[place] {
+    if let row = place(ofTable: table, identity) {
       if isWanted { rows[row].isWanted = true }
       if !rows[row].isTouched {
         rows[row].provenance = provenance
@@ -112,12 +115,25 @@ struct ChangeCapture {
       return (row, false)
     }
     let image = try before()
-    places[place] = rows.count
+    if rows.count >= Self.fewRows {
+      if places.isEmpty {
+        for (place, row) in rows.enumerated() {
+          places[Place(table: row.table, identity: row.identity)] = place
+        }
+      }
+      places[Place(table: table, identity: identity)] = rows.count
+    }
     rows.append(
       TouchedRow(
         table: table, identity: identity, before: image.values,
         needsSnapshot: image.needsSnapshot, provenance: provenance, isWanted: isWanted))
     return (rows.count - 1, true)
+  }
+
+  /// Returns the row's index in ``rows``; nil before its first touch.
+  private func place(ofTable table: Int, _ identity: RowIdentity) -> Int? {
+    guard places.isEmpty else { return places[Place(table: table, identity: identity)] }
+    return rows.firstIndex { $0.table == table && $0.identity == identity }
   }
 
   private mutating func note(_ mark: Mark, of row: Int) {
@@ -222,6 +238,7 @@ struct ChangeCapture {
   ) -> [ChangedField] {
     guard let old, let new else { return [] }
     var fields: [ChangedField] = []
+    fields.reserveCapacity(table.fields.count)
     for index in table.fields where old[index] != new[index] {
       let setter = setter(index)
       fields.append(

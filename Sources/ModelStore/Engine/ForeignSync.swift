@@ -109,6 +109,16 @@ final class ForeignSync: Sendable {
     }
   }
 
+  /// Lets observers that could not follow a commit read the file, as the next commit would.
+  func resetFailed(_ writer: inout Writer) {
+    do {
+      try writer.connection.hooks.withoutStopping { try atPublishedState(&writer) { _ in } }
+    } catch {
+      // They stay marked, so the next commit tries again.
+      reports.send(error, afterCommit: "refetching what is observed", schema.models)
+    }
+  }
+
   /// Publishes what other connections have committed since the last time, if anything.
   ///
   /// - Precondition: A transaction is open on the writer's connection.

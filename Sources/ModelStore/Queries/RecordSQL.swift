@@ -1,3 +1,5 @@
+internal import Synchronization
+
 /// The SQL text of the statements for single records of one model, built once per version of the
 /// schema.
 final class RecordSQL: Sendable {
@@ -15,6 +17,8 @@ final class RecordSQL: Sendable {
   /// Sets every field outside the key; the arguments are the record's, by position.
   let update: String
   let delete: String
+  /// The statements that set one field, by its position. They are made on first use.
+  private let setters = Mutex<[Int: String]>([:])
 
   init(schema: ModelSchema, hasTriggers: Bool = false) {
     self.schema = schema
@@ -51,6 +55,16 @@ final class RecordSQL: Sendable {
   /// Returns the statement that sets the given fields of one record; arguments: the fields' values,
   /// then the key's.
   func update(fields: [Int]) -> String {
+    guard fields.count == 1 else { return newUpdate(fields: fields) }
+    return setters.withLock { setters in
+      if let text = setters[fields[0]] { return text }
+      let text = newUpdate(fields: fields)
+      setters[fields[0]] = text
+      return text
+    }
+  }
+
+  private func newUpdate(fields: [Int]) -> String {
     let sets = fields.map { "\(SQLText.quoted(schema.fields[$0].column)) = ?" }
     let keys = schema.keyIndices.map { "\(SQLText.quoted(schema.fields[$0].column)) = ?" }
     return "UPDATE \(SQLText.quoted(schema.table)) SET \(sets.joined(separator: ", ")) WHERE "

@@ -13,6 +13,7 @@ extension Connection {
   ///
   /// - Throws: See ``compiles(_:)``.
   func compilationError(of sql: String) throws(SQLiteError) -> SQLiteError? {
+    noteDeferral(in: sql)
     do throws(SQLiteError) {
       _ = try Statement(sql, on: handle)
       return nil
@@ -40,6 +41,7 @@ extension Connection {
   /// - Precondition: The caller rolls back its writes. No other statement is running, so that an
   ///   interrupt ends.
   func runUnchecked(_ text: SQLText, leavingOutTriggers prefix: String) throws {
+    noteDeferral(in: text.sql)
     let statement = try hooks.leavingOutQueries(ofTriggersNamed: prefix) {
       () throws(SQLiteError) -> Statement in
       try compilingWithoutChecks { () throws(SQLiteError) in

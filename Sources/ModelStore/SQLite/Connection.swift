@@ -56,6 +56,9 @@ final class Connection {
   var logStart: LogStart?
   /// Whether the database is known to have a link to a log.
   var isLinked = false
+  /// Whether this connection has compiled a text outside the cache that may have deferred foreign
+  /// keys.
+  private var mayDeferOutsideCache = false
   private let processID = getpid()
   /// The texts of the arguments of the running insertion.
   private(set) lazy var argumentRoom = ArgumentRoom()
@@ -158,6 +161,7 @@ final class Connection {
 
   /// Runs every statement of `script`, without arguments and without reading rows.
   func execute(_ script: String) throws(SQLiteError) {
+    noteDeferral(in: script)
     // SQLite would run the text before the NUL and ignore the rest.
     guard !script.utf8.contains(0) else {
       throw SQLiteError(code: .misuse, message: "The SQL contains a NUL character.", sql: script)
@@ -166,6 +170,15 @@ final class Connection {
     guard code == SQLITE_OK else {
       throw SQLiteError(code: code, database: handle, sql: script)
     }
+  }
+
+  /// Whether foreign keys may be checked at COMMIT only, because of a text that this connection has
+  /// compiled: <https://sqlite.org/pragma.html#pragma_defer_foreign_keys>.
+  var mayDefer: Bool { mayDeferOutsideCache || statements.mayDefer }
+
+  /// Call it before `sql` is compiled outside the cache.
+  func noteDeferral(in sql: String) {
+    if Self.mayDefer(sql) { mayDeferOutsideCache = true }
   }
 
   /// Runs one statement to its end.
@@ -207,6 +220,16 @@ final class Connection {
     } catch {
       statements.put(statement, for: sql)
       throw error
+    }
+  }
+
+  /// Runs a statement that begins or ends a transaction.
+  func run(_ fixed: StatementCache.Fixed) throws(SQLiteError) {
+    let statement = try statements.handle(of: fixed, on: handle)
+    let code = sqlite3_step(statement)
+    defer { sqlite3_reset(statement) }
+    guard code == SQLITE_DONE else {
+      throw SQLiteError(code: code, database: handle, sql: fixed.sql)
     }
   }
 
@@ -269,9 +292,7 @@ final class Connection {
     try hooks.waitingOnce {
       var attempt = 0
       while true {
-        try hooks.withoutStopping {
-          try withStatement("BEGIN IMMEDIATE") { statement in try statement.run() }
-        }
+        try hooks.withoutStopping { try run(.begin) }
         guard hasLog else { return }
         guard csqlite_log_is_copied(handle) != 0 else {
           return try noteLogStart(mayBeginLog: false)
@@ -306,9 +327,7 @@ final class Connection {
   func commit() throws {
     defer { releaseCheckpointLock() }
     do {
-      try hooks.withoutStopping {
-        try withStatement("COMMIT") { statement in try statement.run() }
-      }
+      try hooks.withoutStopping { try run(.commit) }
     } catch var error as SQLiteError {
       if error.code == .ioWrite { error.systemErrno = csqlite_log_errno(handle) }
       throw error

@@ -16,8 +16,10 @@ final class ChangeBroker: Sendable {
     /// The model of its first interest.
     var model: String { get }
     func note(_ commit: Commit) -> Outcome
-    /// Whether `note` may read the file to follow a commit that is not a reset.
+    /// Whether `note` may read the file to follow a commit that is not a reset. It may change.
     var readsFile: Bool { get }
+    /// Whether ``readsFile`` may ever be true. It does not change.
+    var mayReadFile: Bool { get }
     /// Hands the noted events to the subscriber, except events that contain only commits after
     /// `version`. Called on the delivery queue.
     func deliver(upTo version: UInt64)
@@ -90,6 +92,9 @@ final class ChangeBroker: Sendable {
     /// Whether the file already contains later writes, which are published next. Observers that
     /// need a reset receive it with the last of them, whose state they can read.
     var isFollowed = false
+    /// Whether the connection keeps reading the state of the commit. If not, observers that need a
+    /// reset wait for the next announcement.
+    var isHeld = true
 
     /// Changes that are unknown or too many to list.
     static var reset: Announcement { Announcement(isReset: true) }
@@ -100,27 +105,30 @@ final class ChangeBroker: Sendable {
 
   private struct State {
     var observers: [UInt64: any Observer] = [:]
+    /// The number of observers that may read the file.
+    var readerCount = 0
     var routes = ChangeRoutes()
     /// Observers that could not apply an earlier commit.
     var failed: Set<UInt64> = []
     var nextNumber: UInt64 = 0
     var version: UInt64 = 0
     var generation: UInt64 = 0
-    /// The number of deliveries that a writer waited for, and of those that are finished.
-    var awaitedCount: UInt64 = 0
+    /// The number of deliveries that a writer waited for and that are finished.
     var settledCount: UInt64 = 0
     var audienceChanged: (@Sendable () -> Void)?
   }
 
-  /// The number of turns that were put on the delivery queue so far.
-  private let turnCount = Atomic<UInt64>(0)
+  /// The number of deliveries so far that a writer waits for.
+  private let awaited = Atomic<UInt64>(0)
   // Never held while a subscriber's code runs.
   private let state = Mutex(State())
   private let queue = DispatchQueue(label: "modelstore.delivery", qos: .userInitiated)
+  private let pace: DeliveryPace
   /// Marks the delivery queue of this broker.
   private let mark = DispatchSpecificKey<Bool>()
 
-  init() {
+  init(pace: DeliveryPace = DeliveryPace()) {
+    self.pace = pace
     queue.setSpecific(key: mark, value: true)
   }
 
@@ -171,10 +179,12 @@ final class ChangeBroker: Sendable {
   /// - Returns: The observer's number. Pass it to ``remove(_:)`` to end the observation.
   func enter(_ observer: some Observer) -> UInt64 {
     let interests = observer.interests
+    let mayReadFile = observer.mayReadFile
     let (number, audienceChanged) = state.withLock { state in
       state.nextNumber += 1
       let number = state.nextNumber
       state.observers[number] = observer
+      if mayReadFile { state.readerCount += 1 }
       for interest in interests {
         if state.routes.add(number, for: interest) { state.generation += 1 }
       }
@@ -197,6 +207,7 @@ final class ChangeBroker: Sendable {
       state -> ((any Observer)?, (@Sendable () -> Void)?) in
       guard let observer = state.observers.removeValue(forKey: number) else { return (nil, nil) }
       state.failed.remove(number)
+      if observer.mayReadFile { state.readerCount -= 1 }
       for interest in observer.interests {
         if state.routes.remove(number, for: interest) { state.generation += 1 }
       }
@@ -223,6 +234,7 @@ final class ChangeBroker: Sendable {
       }
       return (published, Self.route(published, announcement, in: &state))
     }
+    guard !concerned.isEmpty else { return published }
     for outlet in announcement.suppressed { outlet.beginSuppression() }
     var ready: [any Observer] = []
     var failed: [UInt64] = []
@@ -265,8 +277,20 @@ final class ChangeBroker: Sendable {
     _ published: ChangeSet, _ announcement: Announcement, in state: inout State
   ) -> [Delivery] {
     let lastSafe = announcement.isReset ? 0 : announcement.knownObserver
+    let hasLate = lastSafe < state.nextNumber
+    if !hasLate, state.failed.isEmpty, announcement.resetModels.isEmpty,
+      published.changes.count == 1
+    {
+      return deliveries(of: published.changes[0], published, announcement, in: &state)
+    }
     var parts: [UInt64: [RecordChange]] = [:]
     guard !announcement.isFollowed else {
+      return routeFollowed(published, announcement, in: state)
+    }
+    guard announcement.isHeld else {
+      if hasLate {
+        for number in state.observers.keys where number > lastSafe { state.failed.insert(number) }
+      }
       return routeFollowed(published, announcement, in: state)
     }
     var failed = state.failed
@@ -280,7 +304,7 @@ final class ChangeBroker: Sendable {
       for (number, observer) in state.observers where observer is QueryGroup { parts[number] = [] }
     }
     func isReset(_ number: UInt64) -> Bool { number > lastSafe || failed.contains(number) }
-    if lastSafe < state.nextNumber {
+    if hasLate {
       for number in state.observers.keys where number > lastSafe { parts[number] = [] }
     }
     // An observer that is reset gets no changes: fields that no observer had asked for may be
@@ -324,6 +348,43 @@ final class ChangeBroker: Sendable {
     }
   }
 
+  /// Routes the only change of a commit when no observer is reset. Most commits are such a commit.
+  private static func deliveries(
+    of change: RecordChange, _ published: ChangeSet, _ announcement: Announcement,
+    in state: inout State
+  ) -> [Delivery] {
+    // An observer has at most one interest for a model, so it is found once.
+    var numbers: [UInt64] = []
+    state.routes.forEachObserver(of: change) { numbers.append($0) }
+    numbers.sort()
+    var deliveries: [Delivery] = []
+    deliveries.reserveCapacity(numbers.count)
+    for number in numbers {
+      guard let observer = state.observers[number] else { continue }
+      let commit = Commit(
+        changes: published, edits: announcement.edits, isReset: false, wave: announcement.wave)
+      deliveries.append((number, observer, commit))
+    }
+    return deliveries
+  }
+
+  /// Returns whether publishing a write may read the file: an observer that reads it follows the
+  /// write, or an observer needs a reset.
+  ///
+  /// - Parameter knownObserver: The latest observer whose interest `changes` cover.
+  /// - Complexity: As ``hasReader(of:)``, or O(all observers) if there are later observers.
+  func mayRead(_ changes: [RecordChange], knownObserver: UInt64) -> Bool {
+    let (hasReset, hasReader) = state.withLock { state in
+      (
+        !state.failed.isEmpty
+          || knownObserver < state.nextNumber
+            && state.observers.keys.contains { $0 > knownObserver },
+        state.readerCount > 0
+      )
+    }
+    return hasReset || hasReader && !changes.isEmpty && self.hasReader(of: changes)
+  }
+
   /// Returns whether an observer that `changes` concern may read the file to follow them.
   ///
   /// - Complexity: O(changes + observers concerned).
@@ -344,10 +405,12 @@ final class ChangeBroker: Sendable {
   /// `ready`.
   func enqueue(for outcome: Outcome = .ready, _ body: @escaping @Sendable () -> Void) {
     guard outcome.contains(.ready) else { return }
-    queue.async { Self.$isDelivering.withValue(true, operation: body) }
-    // Incremented after the turn is queued, so that a thread that reads a count finds the turn.
-    turnCount.add(1, ordering: .sequentiallyConsistent)
-    if outcome.contains(.awaited) { state.withLock { $0.awaitedCount += 1 } }
+    queue.async { [pace] in
+      pace.turn { Self.$isDelivering.withValue(true, operation: body) }
+    }
+    // Counted after the turn is queued, so that a thread that reads a count finds the turn.
+    pace.noteQueued()
+    if outcome.contains(.awaited) { awaited.add(1, ordering: .sequentiallyConsistent) }
   }
 
   /// Waits until everything published so far has been delivered.
@@ -355,12 +418,18 @@ final class ChangeBroker: Sendable {
   /// - Precondition: Not called inside a callback, which would wait for itself.
   func drain() {
     dispatchPrecondition(condition: .notOnQueue(queue))
-    queue.sync {}
+    pace.hurrying { queue.sync {} }
   }
 
   /// Waits as ``drain()`` does, without blocking a thread. Tasks started by a callback may call it.
   func delivered() async {
-    await withCheckedContinuation { continuation in queue.async { continuation.resume() } }
+    await withCheckedContinuation { continuation in
+      pace.beginHurry()
+      queue.async { [pace] in
+        pace.endHurry()
+        continuation.resume()
+      }
+    }
   }
 
   /// Waits as ``drain()`` does, repeatedly, until no new turn was queued in the meantime. Then
@@ -368,29 +437,29 @@ final class ChangeBroker: Sendable {
   func drainAnswers() {
     var count: UInt64
     repeat {
-      count = turnCount.load(ordering: .sequentiallyConsistent)
+      count = pace.queuedCount
       drain()
-    } while turnCount.load(ordering: .sequentiallyConsistent) != count
+    } while pace.queuedCount != count
   }
 
   /// As ``drainAnswers()``, for a task.
   func answered() async {
     var count: UInt64
     repeat {
-      count = turnCount.load(ordering: .sequentiallyConsistent)
+      count = pace.queuedCount
       await delivered()
-    } while turnCount.load(ordering: .sequentiallyConsistent) != count
+    } while pace.queuedCount != count
   }
 
   /// The number of awaited deliveries so far. The thread that holds the writer waits for as many as
   /// this count grows while it does.
-  var awaitedCount: UInt64 { state.withLock { $0.awaitedCount } }
+  var awaitedCount: UInt64 { awaited.load(ordering: .sequentiallyConsistent) }
 
   /// Waits until the first `count` awaited deliveries are finished. Inside a callback it returns at
   /// once, because that callback's own round must finish first.
   func settle(_ count: UInt64) {
     guard isUnsettled(count) else { return }
-    queue.sync {}
+    pace.hurrying { queue.sync {} }
     state.withLock { $0.settledCount = max($0.settledCount, count) }
   }
 
@@ -402,7 +471,7 @@ final class ChangeBroker: Sendable {
   }
 
   private func isUnsettled(_ count: UInt64) -> Bool {
-    !Self.isDelivering && state.withLock { $0.settledCount < count }
+    count > 0 && !Self.isDelivering && state.withLock { $0.settledCount < count }
   }
 
   /// Whether this is a callback of any store, or a task that a callback started. A callback that
@@ -442,4 +511,6 @@ extension ChangeBroker.Interest.Records {
 
 extension ChangeBroker.Observer {
   var readsFile: Bool { false }
+
+  var mayReadFile: Bool { false }
 }

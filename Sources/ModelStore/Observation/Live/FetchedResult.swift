@@ -99,6 +99,8 @@ final class FetchedResult: ChangeBroker.Observer, LiveSource, LivePublisher {
 
   var readsFile: Bool { true }
 
+  var mayReadFile: Bool { true }
+
   // Called on the committing thread
 
   func note(_ commit: ChangeBroker.Commit) -> ChangeBroker.Outcome {
