@@ -5,6 +5,9 @@ PREFIX ?= /usr/local
 SEED ?=
 ROUNDS ?= 10000
 SITE ?= .build/site
+# The program as it is installed and measured: it needs no Swift on the machine, and has neither debug
+# information nor symbols.
+INSTALLED = -c release --product storecli --static-swift-stdlib $$(Scripts/link-flags)
 
 .PHONY: help demo quick test laws faults skipped check audit lint format warnings release docs \
 	examples site bench fuzz sanitize install clean sqlite
@@ -122,7 +125,7 @@ site: sqlite
 	@Scripts/site '$(SITE)' '$(BASE)'
 
 bench: sqlite
-	swift build -c release --product storecli --static-swift-stdlib
+	swift build $(INSTALLED)
 	STORECLI=.build/release/storecli \
 		swift run -c release --package-path Benchmarks --scratch-path .build/benchmarks benchmarks
 
@@ -138,7 +141,7 @@ sanitize: sqlite
 		--scratch-path .build-thread-sanitizer --filter ModelStoreTests
 
 install: sqlite
-	swift build -c release --product storecli --static-swift-stdlib
+	swift build $(INSTALLED)
 	install -d $(DESTDIR)$(PREFIX)/bin
 	install -m 755 .build/release/storecli $(DESTDIR)$(PREFIX)/bin/storecli
 

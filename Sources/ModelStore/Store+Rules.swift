@@ -72,3 +72,10 @@ extension Store {
     try read { reads in try reads.violations(of: value) }
   }
 }
+
+extension Store {
+  /// Whether the file has rules that only warn, so that a write may break them.
+  package var hasWarningRules: Bool {
+    get throws { try !open.models.warningRules.isEmpty }
+  }
+}

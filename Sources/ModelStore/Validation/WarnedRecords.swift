@@ -8,6 +8,14 @@ package struct WarnedRecords: Hashable, Sendable {
 
   package init() {}
 
+  /// Adds those of a later transaction.
+  ///
+  /// - Parameter maxListedCount: How many violations the value lists; it counts all.
+  package mutating func add(_ later: WarnedRecords, maxListedCount: Int) {
+    violations += later.violations.prefix(max(0, maxListedCount - violations.count))
+    count += later.count
+  }
+
   /// The conditions of the warnings of one model.
   private struct Questions {
     let schema: ModelSchema
@@ -79,11 +87,19 @@ package struct WarnedRecords: Hashable, Sendable {
 extension WriteTransaction {
   /// Calls `body` at the end of the transaction, before COMMIT or the end of a preview, with the
   /// rules that only warn and that the written records break now.
-  package borrowing func reviewWarnings(_ body: @escaping (WarnedRecords) -> Void) {
+  ///
+  /// Only captured changes are reviewed: those of ``Store/preview(_:)`` and
+  /// ``Store/writeReturningChanges(_:)``.
+  ///
+  /// - Parameter maxListedCount: How many violations are listed; nil for as many as an error lists.
+  package borrowing func reviewWarnings(
+    listing maxListedCount: Int? = nil, _ body: @escaping (WarnedRecords) -> Void
+  ) {
     let models = access.models
-    let rules = models.judgedRules.filter { $0.severity == .warning }
+    let rules = models.warningRules
     guard !rules.isEmpty else { return }
-    let (connection, countMax) = (access.connection, max(1, access.refusals.maxViolationCount))
+    let connection = access.connection
+    let countMax = max(1, maxListedCount ?? access.refusals.maxViolationCount)
     let earlier = access.notes.review
     access.notes.review = { changes in
       try earlier?(changes)
@@ -92,4 +108,9 @@ extension WriteTransaction {
           changes, by: rules, in: models.schema.models, countMax: countMax, on: connection))
     }
   }
+}
+
+extension ModelRegistry {
+  /// The rules that refuse nothing.
+  var warningRules: [Rule] { judgedRules.filter { $0.severity == .warning } }
 }
