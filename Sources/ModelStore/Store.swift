@@ -310,8 +310,9 @@ extension Store {
   @usableFromInline
   func single(_ body: (_TransactionAccess) throws -> Void) throws {
     let engine = try open
+    // While no body runs on the writer's queue, the caller is not inside one.
     let isWriting =
-      try engine.connections.writer.isCurrent
+      try !engine.connections.writer.isIdle && engine.connections.writer.isCurrent
       && engine.connections.writer.inside {
         engine.configuration.readsOnWriter ? $0.isWriting : $0.isInTransaction
       }

@@ -59,6 +59,8 @@ final class Connection {
   private let processID = getpid()
   /// The texts of the arguments of the running insertion.
   private(set) lazy var argumentRoom = ArgumentRoom()
+  /// Where a decoder of rows waits for the next row.
+  let rowCompanion = RowCompanion()
 
   /// Opens `path`, which must exist. ``DatabaseFile`` creates files safely.
   init(path: String, role: Role, policy: Policy) throws(SQLiteError) {

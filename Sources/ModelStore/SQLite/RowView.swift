@@ -6,30 +6,41 @@ internal import CSQLite
 /// The row is either the current row of a running statement or a row image from a change set. A
 /// model decodes itself from both in the same way.
 public struct RowView: ~Copyable {
-  // Numbers are read through `sqlite3_column_value`, which finds the cell once for its type and its
-  // content. Such a value is unprotected, which matters only if threads share a connection. The
-  // store's connections use NOMUTEX and belong to one queue: https://sqlite.org/c3ref/value.html
+  // Numbers and texts are read through `sqlite3_column_value`, which finds the cell once for its
+  // type and its content. Such a value is unprotected, which matters only if threads share a
+  // connection. The store's connections use NOMUTEX and belong to one queue:
+  // https://sqlite.org/c3ref/value.html
   private let statement: OpaquePointer?
   private let image: [SQLValue]
+  /// Where a decoder of rows is kept until the next row; nil if it is not kept.
+  let companion: RowCompanion?
 
-  init(statement: OpaquePointer) {
+  init(statement: OpaquePointer, companion: RowCompanion? = nil) {
     self.statement = statement
+    self.companion = companion
     image = []
   }
 
   init(image: [SQLValue]) {
     statement = nil
+    companion = nil
     self.image = image
   }
 
   private init(statement: OpaquePointer?, image: [SQLValue]) {
     self.statement = statement
     self.image = image
+    companion = nil
   }
 
   /// Another view of the same row, for an object that cannot borrow. The caller makes sure that the
   /// object does not use it after the step.
   func shared() -> RowView { RowView(statement: statement, image: image) }
+
+  /// Whether both are the current row of one statement.
+  func isOfSameStatement(as other: borrowing RowView) -> Bool {
+    statement != nil && statement == other.statement
+  }
 
   /// The number of columns in the row.
   public var columnCount: Int {
@@ -95,16 +106,23 @@ public struct RowView: ~Copyable {
       if case .text(let value) = image[column] { return value }
       throw mismatch(.text, at: column)
     }
-    guard sqlite3_column_type(statement, Int32(column)) == SQLITE_TEXT else {
-      throw mismatch(.text, at: column)
-    }
-    // SQLite terminates even an empty text with a NUL, so a null pointer means out of memory.
-    guard let bytes = sqlite3_column_text(statement, Int32(column)) else {
-      throw ColumnError(column: column, problem: .outOfMemory)
-    }
-    // Call sqlite3_column_bytes after the conversion to UTF-8:
-    // https://sqlite.org/c3ref/column_blob.html
-    let count = Int(sqlite3_column_bytes(statement, Int32(column)))
+    let cell = sqlite3_column_value(statement, Int32(column))
+    guard sqlite3_value_type(cell) == SQLITE_TEXT else { throw mismatch(.text, at: column) }
+    return try text(of: cell, at: column, of: statement)
+  }
+
+  /// - Parameter cell: The value at `column`, which is text.
+  @inline(__always)
+  private func text(
+    of cell: OpaquePointer?, at column: Int, of statement: OpaquePointer
+  ) throws(ColumnError) -> String {
+    // SQLite terminates even an empty text with a NUL, so a null pointer means out of memory. Then
+    // only a function of the column ends the statement's state of failure.
+    guard let bytes = sqlite3_value_text(cell) ?? sqlite3_column_text(statement, Int32(column))
+    else { throw ColumnError(column: column, problem: .outOfMemory) }
+    // Call sqlite3_value_bytes after the conversion to UTF-8:
+    // https://sqlite.org/c3ref/value_blob.html
+    let count = Int(sqlite3_value_bytes(cell))
     let buffer = UnsafeBufferPointer(start: bytes, count: count)
     guard let value = String(exactUTF8: buffer) else {
       throw ColumnError(column: column, problem: .invalidUTF8)
@@ -154,7 +172,7 @@ public struct RowView: ~Copyable {
     return switch sqlite3_value_type(cell) {
     case SQLITE_INTEGER: .integer(sqlite3_value_int64(cell))
     case SQLITE_FLOAT: .real(sqlite3_value_double(cell))
-    case SQLITE_TEXT: .text(try text(at: column))
+    case SQLITE_TEXT: .text(try text(of: cell, at: column, of: statement))
     case SQLITE_BLOB: .blob(try blob(at: column))
     default: .null
     }
@@ -173,6 +191,11 @@ public struct RowView: ~Copyable {
     ColumnError(
       column: column, problem: .storageClass(wanted: wanted, found: storageClass(at: column)))
   }
+}
+
+/// An object that a decoder of rows keeps with its connection, from one row to the next.
+final class RowCompanion {
+  var object: AnyObject?
 }
 
 /// Why a value in a column could not be read as, or written from, a Swift value. Values are never

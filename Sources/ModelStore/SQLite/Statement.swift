@@ -109,17 +109,19 @@ struct Statement: ~Copyable {
   }
 
   func bind(_ arguments: [SQLValue]) throws(SQLiteError) {
-    guard arguments.count == parameterCount else {
-      throw SQLiteError(
-        code: .range,
-        message: "The statement takes \(parameterCount) arguments; got \(arguments.count).",
-        sql: sql)
-    }
+    guard arguments.count == parameterCount else { throw wrongCount(of: arguments.count) }
     var writer = ArgumentWriter(statement: handle)
     for (index, argument) in arguments.enumerated() {
       writer.set(argument, at: index)
     }
     try check(writer)
+  }
+
+  /// The error for a number of arguments that is not the number of parameters.
+  func wrongCount(of arguments: Int) -> SQLiteError {
+    SQLiteError(
+      code: .range, message: "The statement takes \(parameterCount) arguments; got \(arguments).",
+      sql: sql)
   }
 
   /// Binds the arguments of `text`.

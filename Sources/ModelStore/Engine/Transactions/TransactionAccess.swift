@@ -41,7 +41,10 @@ public final class _TransactionAccess {
   @inlinable
   func record<M: Model>(_ model: M.Type, key: M.Key) throws -> M? {
     var record: M?
-    try withRow(of: model, key: key) { row in record = try M(row: row) }
+    try withRow(
+      try statements(for: model),
+      binding: { arguments throws(ColumnError) in try key._bind(to: &arguments) }
+    ) { row in record = try M(row: row) }
     return record
   }
 
@@ -51,7 +54,7 @@ public final class _TransactionAccess {
   ) throws {
     try runner.run(text.sql, of: schema) { statement in
       try statement.bind(text)
-      try Self.reading(statement, of: schema) { row in
+      try reading(statement, of: schema) { row in
         while try statement.step() { try body(row) }
       }
     }
@@ -63,19 +66,22 @@ public final class _TransactionAccess {
     try forEachRow(text, of: schema) { row in try body(try Element(row: row, schema: schema)) }
   }
 
-  /// Calls `body` with the record's row, if there is one.
+  /// Calls `body` with the row of the record with a key, if there is one.
+  ///
+  /// - Parameter bind: Binds the values of the key, and returns their number.
   @usableFromInline
-  func withRow<M: Model>(
-    of model: M.Type, key: M.Key, _ body: (borrowing RowView) throws -> Void
+  func withRow(
+    _ sql: RecordSQL, binding bind: (inout ArgumentWriter) throws(ColumnError) -> Int,
+    _ body: (borrowing RowView) throws -> Void
   ) throws {
-    let sql = try statements(for: model)
     try runner.run(sql.select, of: sql.schema) { statement in
-      try Self.bind(key, to: statement, of: sql.schema)
+      try Self.bind(to: statement, of: sql.schema, keyCount: sql.keyCount, bind)
       guard try statement.step() else { return }
-      try Self.reading(statement, of: sql.schema, body)
+      try reading(statement, of: sql.schema, body)
     }
   }
 
+  @usableFromInline
   func statements<M: Model>(for model: M.Type) throws -> RecordSQL {
     let identity = ObjectIdentifier(model)
     if let latest, latest.model == identity { return latest.sql }
@@ -94,7 +100,7 @@ public final class _TransactionAccess {
     return try runner.run(sql.select, of: schema) { statement in
       try statement.bind(key)
       guard try statement.step() else { return nil }
-      return try Self.reading(statement, of: schema) { row in
+      return try reading(statement, of: schema) { row in
         try DynamicRecord(row: row, schema: schema)
       }
     }
@@ -102,17 +108,19 @@ public final class _TransactionAccess {
 
   /// Runs `body` on the statement's current row, also if `body` steps to further rows.
   ///
+  /// - Parameter schema: Called only for an error.
   /// - Throws: What `body` throws. For a value that it cannot read, a ``StoreError`` that names the
   ///   field and the record.
-  private static func reading<Result>(
-    _ statement: borrowing Statement, of schema: ModelSchema,
+  private func reading<Result>(
+    _ statement: borrowing Statement, of schema: @autoclosure () -> ModelSchema,
     _ body: (borrowing RowView) throws -> Result
   ) throws -> Result {
-    let row = RowView(statement: statement.handle)
+    let row = RowView(statement: statement.handle, companion: connection.rowCompanion)
     do {
       return try body(row)
     } catch let error as ColumnError {
-      throw StoreError(error, reading: schema, key: key(in: row, of: schema))
+      let schema = schema()
+      throw StoreError(error, reading: schema, key: Self.key(in: row, of: schema))
     }
   }
 
@@ -156,7 +164,8 @@ public final class _TransactionAccess {
     try runner.run(text.sql) { statement in
       guard statement.isReadOnly else { throw Self.changesSomething }
       try statement.bind(text)
-      try statement.forEachRow { row in try body(statement, row) }
+      let row = RowView(statement: statement.handle, companion: connection.rowCompanion)
+      while try statement.step() { try body(statement, row) }
     }
   }
 
@@ -321,14 +330,34 @@ public final class _TransactionAccess {
   }
 
   static func bind<Key: ModelKey>(
-    _ key: Key, to statement: borrowing Statement, of schema: ModelSchema
+    _ key: Key, to statement: borrowing Statement, of sql: RecordSQL
   ) throws {
-    do {
-      try statement.bind(try key.sqlValues())
-    } catch let error as ColumnError {
-      throw StoreError(
-        .invalidValue, "\(schema.name): the key cannot be stored: \(error).", model: schema.name)
+    try bind(to: statement, of: sql.schema, keyCount: sql.keyCount) {
+      arguments throws(ColumnError) in try key._bind(to: &arguments)
     }
+  }
+
+  /// Binds a key's values.
+  ///
+  /// - Parameters:
+  ///   - schema: Called only for an error.
+  ///   - keyCount: The number of the model's key fields, which are the statement's parameters.
+  ///   - bind: Binds the values and returns their number.
+  private static func bind(
+    to statement: borrowing Statement, of schema: @autoclosure () -> ModelSchema, keyCount: Int,
+    _ bind: (inout ArgumentWriter) throws(ColumnError) -> Int
+  ) throws {
+    var arguments = ArgumentWriter(statement: statement.handle)
+    let count: Int
+    do throws(ColumnError) {
+      count = try bind(&arguments)
+    } catch {
+      let name = schema().name
+      throw StoreError(
+        .invalidValue, "\(name): the key cannot be stored: \(error).", model: name)
+    }
+    guard count == keyCount else { throw statement.wrongCount(of: count) }
+    try statement.check(arguments)
   }
 
   static func check(_ key: [SQLValue], of schema: ModelSchema) throws {
