@@ -146,6 +146,5 @@ extension String: ModelKey {
   }
 }
 
-
 /// The key of a record without a Swift type: the value of its one key field.
 extension SQLValue: ModelKey {}

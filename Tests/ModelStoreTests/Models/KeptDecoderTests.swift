@@ -124,9 +124,10 @@ private struct DecoderKeeper: CodableModel {
 
   init(from decoder: any Decoder) throws {
     if let kept = Self.kept {
-      former = failure {
-        try kept.container(keyedBy: CodingKeys.self).decode(Int64.self, forKey: .id)
-      }?.code
+      former =
+        failure {
+          try kept.container(keyedBy: CodingKeys.self).decode(Int64.self, forKey: .id)
+        }?.code
     }
     id = try decoder.container(keyedBy: CodingKeys.self).decode(Int64.self, forKey: .id)
     Self.kept = decoder
