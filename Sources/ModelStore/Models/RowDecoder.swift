@@ -14,10 +14,10 @@ final class RowDecoder: Decoder {
   /// Returns a decoder of the current row: the decoder that `row` has kept, if it is for the same
   /// statement and plan, otherwise a new one.
   static func taken(from row: borrowing RowView, for plan: CodingPlan) -> RowDecoder {
-    guard let companion = row.companion, let kept = companion.object as? RowDecoder,
+    guard let companion = row.companion, let kept = companion.decoder as? RowDecoder,
       kept.values.plan === plan, row.isOfSameStatement(as: kept.values.row)
     else { return RowDecoder(row: row, plan: plan) }
-    companion.object = nil
+    companion.decoder = nil
     kept.values.begin()
     return kept
   }
@@ -29,7 +29,7 @@ final class RowDecoder: Decoder {
     guard let companion = row.companion, isKnownUniquelyReferenced(&decoder),
       decoder.container?.isUnshared ?? true
     else { return }
-    companion.object = decoder
+    companion.decoder = decoder
   }
 
   /// The value in the first column. Every statement that has rows has one.

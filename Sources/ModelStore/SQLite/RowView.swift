@@ -12,7 +12,7 @@ public struct RowView: ~Copyable {
   // https://sqlite.org/c3ref/value.html
   private let statement: OpaquePointer?
   private let image: [SQLValue]
-  /// Where a decoder of rows is kept until the next row; nil if it is not kept.
+  /// What is kept from row to row; nil if nothing is.
   let companion: RowCompanion?
 
   init(statement: OpaquePointer, companion: RowCompanion? = nil) {
@@ -27,15 +27,19 @@ public struct RowView: ~Copyable {
     self.image = image
   }
 
-  private init(statement: OpaquePointer?, image: [SQLValue]) {
+  private init(statement: OpaquePointer?, image: [SQLValue], companion: RowCompanion?) {
     self.statement = statement
     self.image = image
-    companion = nil
+    self.companion = companion
   }
 
   /// Another view of the same row, for an object that cannot borrow. The caller makes sure that the
   /// object does not use it after the step.
-  func shared() -> RowView { RowView(statement: statement, image: image) }
+  func shared() -> RowView {
+    // A companion that outlives the run would keep the object that keeps it.
+    RowView(
+      statement: statement, image: image, companion: companion?.isOfRun == true ? companion : nil)
+  }
 
   /// Whether both are the current row of one statement.
   func isOfSameStatement(as other: borrowing RowView) -> Bool {
@@ -61,21 +65,34 @@ public struct RowView: ~Copyable {
 
   /// Returns whether a column, counted from 0, is NULL.
   public func isNull(at column: Int) -> Bool {
-    guard let statement else { return image[column].isNull }
-    return sqlite3_column_type(statement, Int32(column)) == SQLITE_NULL
+    guard let cell = cell(at: column) else { return image[column].isNull }
+    return sqlite3_value_type(cell) == SQLITE_NULL
   }
 
   /// Returns the integer at `column`.
   ///
   /// - Throws: ``ColumnError`` if the value has another storage class. Nothing is converted.
   public func integer(at column: Int) throws(ColumnError) -> Int64 {
-    if let statement {
-      let cell = sqlite3_column_value(statement, Int32(column))
-      if sqlite3_value_type(cell) == SQLITE_INTEGER { return sqlite3_value_int64(cell) }
-    } else if case .integer(let value) = image[column] {
-      return value
+    if let cell = cell(at: column), sqlite3_value_type(cell) == SQLITE_INTEGER {
+      return sqlite3_value_int64(cell)
     }
+    return try integerOfImage(at: column)
+  }
+
+  /// The integer at `column` of an image. Apart from the frequent case, which then needs fewer
+  /// registers.
+  @inline(never)
+  private func integerOfImage(at column: Int) throws(ColumnError) -> Int64 {
+    if statement == nil, case .integer(let value) = image[column] { return value }
     throw mismatch(.integer, at: column)
+  }
+
+  /// The cell at `column` of a statement's row; nil for an image.
+  @inline(__always)
+  private func cell(at column: Int) -> OpaquePointer? {
+    if let cell = companion?.cell(at: column) { return cell }
+    guard let statement else { return nil }
+    return sqlite3_column_value(statement, Int32(column))
   }
 
   /// Returns the number at `column`: a real, or an integer that a Double represents exactly.
@@ -83,11 +100,18 @@ public struct RowView: ~Copyable {
   /// - Throws: ``ColumnError`` for text, blobs, NULL, and integers beyond ±2^53 that would be
   ///   rounded.
   public func real(at column: Int) throws(ColumnError) -> Double {
-    if let statement {
-      let cell = sqlite3_column_value(statement, Int32(column))
-      let type = sqlite3_value_type(cell)
-      if type == SQLITE_FLOAT { return sqlite3_value_double(cell) }
-      if type == SQLITE_INTEGER, let value = Double(exactly: sqlite3_value_int64(cell)) {
+    if let cell = cell(at: column), sqlite3_value_type(cell) == SQLITE_FLOAT {
+      return sqlite3_value_double(cell)
+    }
+    return try realOfIntegerOrImage(at: column)
+  }
+
+  @inline(never)
+  private func realOfIntegerOrImage(at column: Int) throws(ColumnError) -> Double {
+    if let cell = cell(at: column) {
+      if sqlite3_value_type(cell) == SQLITE_INTEGER,
+        let value = Double(exactly: sqlite3_value_int64(cell))
+      {
         return value
       }
     } else if case .real(let value) = image[column] {
@@ -102,11 +126,10 @@ public struct RowView: ~Copyable {
   ///
   /// - Throws: ``ColumnError`` for another storage class, and for bytes that are not UTF-8.
   public func text(at column: Int) throws(ColumnError) -> String {
-    guard let statement else {
+    guard let statement, let cell = cell(at: column) else {
       if case .text(let value) = image[column] { return value }
       throw mismatch(.text, at: column)
     }
-    let cell = sqlite3_column_value(statement, Int32(column))
     guard sqlite3_value_type(cell) == SQLITE_TEXT else { throw mismatch(.text, at: column) }
     return try text(of: cell, at: column, of: statement)
   }
@@ -191,11 +214,6 @@ public struct RowView: ~Copyable {
     ColumnError(
       column: column, problem: .storageClass(wanted: wanted, found: storageClass(at: column)))
   }
-}
-
-/// An object that a decoder of rows keeps with its connection, from one row to the next.
-final class RowCompanion {
-  var object: AnyObject?
 }
 
 /// Why a value in a column could not be read as, or written from, a Swift value. Values are never

@@ -108,6 +108,22 @@ struct Statement: ~Copyable {
     while try step() { try body(row) }
   }
 
+  /// Calls `body` with each row, as ``forEachRow(_:)`` does. For many rows it takes less time, and
+  /// decoders are kept from row to row.
+  @inline(__always)
+  func forEachRowOfRun(_ body: (borrowing RowView) throws -> Void) throws {
+    guard try step() else { return }
+    let companion = RowCompanion(isOfRun: true)
+    companion.beginRows(of: handle)
+    defer { companion.endRows() }
+    let row = RowView(statement: handle, companion: companion)
+    try body(row)
+    while try step() {
+      companion.nextRow(of: handle)
+      try body(row)
+    }
+  }
+
   func bind(_ arguments: [SQLValue]) throws(SQLiteError) {
     guard arguments.count == parameterCount else { throw wrongCount(of: arguments.count) }
     var writer = ArgumentWriter(statement: handle)

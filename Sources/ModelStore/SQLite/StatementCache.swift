@@ -62,13 +62,21 @@ struct StatementCache {
   }
 
   private func recentPlace(of sql: String) -> Int? {
+    // A loop over one statement takes the same one again.
+    if isFree(next, for: sql) { return next }
+    if isFree(next - 1, for: sql) { return next - 1 }
     var place = next
     for _ in recent.indices {
       if place >= recent.count { place = 0 }
-      if !recent[place].isLent, recent[place].sql.isExactly(sql) { return place }
+      if isFree(place, for: sql) { return place }
       place += 1
     }
     return nil
+  }
+
+  @inline(__always)
+  private func isFree(_ place: Int, for sql: String) -> Bool {
+    recent.indices.contains(place) && !recent[place].isLent && recent[place].sql.isExactly(sql)
   }
 
   /// Returns a statement to the cache, reset and without arguments.

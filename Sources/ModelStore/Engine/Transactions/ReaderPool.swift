@@ -10,7 +10,7 @@ extension Connection: ConnectionOwner {
 }
 
 /// A connection that can read, for one body at a time: a ``ReaderLane``, or the writer's queue.
-protocol ReadingQueue: Sendable {
+protocol ReadingQueue: AnyObject, Sendable {
   /// Whether the calling code may not wait for this queue. See ``ConnectionQueue/isCurrent``.
   var isCurrent: Bool { get }
   /// Runs `body` on the calling thread.
