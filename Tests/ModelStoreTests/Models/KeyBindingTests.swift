@@ -25,8 +25,6 @@ import Testing
     let message = "The statement takes 2 arguments; got 1."
     let found = failure { try store.find(Lopsided.self, 1) }
     #expect(found?.message.contains(message) == true, "\(found?.message ?? "no error")")
-    let deleted = failure { try store.write { tx in try tx.delete(Lopsided.self, 1) } }
-    #expect(deleted?.message.contains(message) == true, "\(deleted?.message ?? "no error")")
   }
 }
 
