@@ -295,8 +295,8 @@ extension Store {
   @inlinable
   public func fetch<Element>(_ query: StoreQuery<Element>) throws -> [Element] {
     var records: [Element] = []
-    try single { access in
-      records = try access.records(try query.selectText(), of: query.schema)
+    try single { runner in
+      records = try runner.records(try query.selectText(), of: query.schema)
     }
     return records
   }
@@ -308,7 +308,7 @@ extension Store {
   @inlinable
   public func find<M: Model>(_ model: M.Type, _ key: M.Key) throws -> M? {
     var record: M?
-    try single { access in record = try access.record(model, key: key) }
+    try single { runner in record = try runner.record(model, key: key) }
     return record
   }
 
@@ -322,10 +322,11 @@ extension Store {
 
   /// One statement is a read transaction of its own: <https://sqlite.org/lang_transaction.html>.
   @usableFromInline
-  func single(_ body: (_TransactionAccess) throws -> Void) throws {
+  func single(_ body: (StatementRunner) throws -> Void) throws {
     let engine = try open
+    // While no body runs on the writer's queue, the caller is not inside one.
     let isWriting =
-      try engine.connections.writer.isCurrent
+      try !engine.connections.writer.isIdle && engine.connections.writer.isCurrent
       && engine.connections.writer.inside {
         engine.configuration.readsOnWriter ? $0.isWriting : $0.isInTransaction
       }
@@ -338,8 +339,9 @@ extension Store {
     }
     try engine.connections.readers.use { connection in
       try body(
-        _TransactionAccess(
-          connection: connection, models: engine.models, capture: nil, isWritable: false))
+        StatementRunner(
+          connection: connection, models: engine.models, capture: nil, lists: nil,
+          isWritable: false))
     }
   }
 }

@@ -2,8 +2,11 @@ internal import Synchronization
 
 /// The SQL text of the statements for single records of one model, built once per version of the
 /// schema.
+@usableFromInline
 final class RecordSQL: Sendable {
   let schema: ModelSchema
+  /// The number of key fields.
+  let keyCount: Int
   /// Whether triggers or SQLite itself may change a record while it is written.
   let rewritesInserts: Bool
   /// All fields of one record, by key.
@@ -22,6 +25,7 @@ final class RecordSQL: Sendable {
 
   init(schema: ModelSchema, hasTriggers: Bool = false) {
     self.schema = schema
+    keyCount = schema.key.count
     rewritesInserts = hasTriggers || schema.fields.contains { $0.generated != nil }
     let table = SQLText.quoted(schema.table)
     let columns = schema.fields.map { SQLText.quoted($0.column) }

@@ -40,12 +40,20 @@ final class Connection {
     var stopRequest: StopRequest?
   }
 
+  /// The statements of a model, in one version of the schema.
+  struct LatestStatements {
+    let model: ObjectIdentifier
+    let schemaNumber: UInt64
+    let statements: AnyObject
+  }
+
   let handle: OpaquePointer
   /// The path of the file when the connection was opened.
   let path: String
   let role: Role
   let hooks: ConnectionHooks
-  private var statements: StatementCache
+  // The cache calls no code that could use it again, and the check takes a tenth of a short read.
+  @exclusivity(unchecked) private var statements: StatementCache
   static var libraryVersion: String { String(cString: sqlite3_libversion()) }
   /// A statement of ``holdingSQL`` that has not reached its end.
   private var holder: OpaquePointer?
@@ -62,6 +70,10 @@ final class Connection {
   private let processID = getpid()
   /// The texts of the arguments of the running insertion.
   private(set) lazy var argumentRoom = ArgumentRoom()
+  /// Where a decoder of rows waits for the next row.
+  let rowCompanion = RowCompanion(isOfRun: false)
+  /// The statements of the model that was used last, for a program that uses it again.
+  var latestStatements: LatestStatements?
 
   /// Opens `path`, which must exist. ``DatabaseFile`` creates files safely.
   init(path: String, role: Role, policy: Policy) throws(SQLiteError) {

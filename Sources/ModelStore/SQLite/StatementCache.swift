@@ -19,8 +19,6 @@ struct StatementCache {
     let handle: OpaquePointer
     var isLent = false
     var lastUse: UInt64
-
-    func holds(_ sql: String) -> Bool { !isLent && self.sql.isExactly(sql) }
   }
 
   /// A statement without arguments and rows that begins or ends a transaction.
@@ -97,14 +95,14 @@ struct StatementCache {
   /// Returns the place of the statement, first where it is likely to be: after the statement that
   /// was taken last, or that one again, as in a loop.
   private func recentPlace(of sql: String) -> Int? {
-    var place = next
-    for step in recent.indices {
-      if place >= recent.count { place = 0 }
-      if recent[place].holds(sql) { return place }
-      if step == 0, next > 0, next <= recent.count, recent[next - 1].holds(sql) { return next - 1 }
-      place += 1
-    }
-    return nil
+    if isFree(next, for: sql) { return next }
+    if isFree(next - 1, for: sql) { return next - 1 }
+    return recent.indices.first { isFree($0, for: sql) }
+  }
+
+  @inline(__always)
+  private func isFree(_ place: Int, for sql: String) -> Bool {
+    recent.indices.contains(place) && !recent[place].isLent && recent[place].sql.isExactly(sql)
   }
 
   /// Returns a statement to the cache, reset and without arguments.

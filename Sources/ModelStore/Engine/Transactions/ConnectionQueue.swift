@@ -90,6 +90,10 @@ final class ConnectionQueue<Resource>: @unchecked Sendable {
     return false
   }
 
+  /// Whether no body runs on the queue. A body that does not run on the calling thread may begin or
+  /// end meanwhile.
+  var isIdle: Bool { owner.load(ordering: .relaxed) == 0 }
+
   /// Runs `body` on the calling thread after all earlier bodies. If a task waits for it, cancelling
   /// the task stops it.
   ///

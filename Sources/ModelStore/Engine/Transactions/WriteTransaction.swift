@@ -204,7 +204,7 @@ extension WriteTransaction {
     let sql = try access.statements(for: model)
     do {
       try access.runner.run(sql.delete, of: sql.schema) { statement in
-        try _TransactionAccess.bind(key, to: statement, of: sql.schema)
+        try _TransactionAccess.bind(key, to: statement, of: sql)
         try statement.run()
       }
     } catch {
