@@ -21,6 +21,9 @@ final class ChangeBroker: Sendable {
     /// Hands the noted events to the subscriber, except events that contain only commits after
     /// `version`. Called on the delivery queue.
     func deliver(upTo version: UInt64)
+    /// Whether `deliver` sets the cascade of each event itself. Otherwise it runs in the cascade of
+    /// the commit, extended by the observer's model.
+    var extendsCascade: Bool { get }
   }
 
   /// What an observer did with a commit.
@@ -98,7 +101,8 @@ final class ChangeBroker: Sendable {
     static var nothing: Announcement { Announcement() }
   }
 
-  private struct State {
+  fileprivate struct State {
+    /// All observers except those of single records, which `routes` has.
     var observers: [UInt64: any Observer] = [:]
     var routes = ChangeRoutes()
     /// Observers that could not apply an earlier commit.
@@ -110,6 +114,15 @@ final class ChangeBroker: Sendable {
     var awaitedCount: UInt64 = 0
     var settledCount: UInt64 = 0
     var audienceChanged: (@Sendable () -> Void)?
+
+    var observerCount: Int { observers.count + routes.recordObserverCount }
+
+    mutating func add(_ observer: any Observer, as number: UInt64, _ interests: [Interest]) {
+      observers[number] = observer
+      for interest in interests {
+        if routes.add(number, for: interest) { generation += 1 }
+      }
+    }
   }
 
   /// The number of turns that were put on the delivery queue so far.
@@ -137,7 +150,7 @@ final class ChangeBroker: Sendable {
   var latestObserver: UInt64 { state.withLock { $0.nextNumber } }
 
   /// Whether there are any observers.
-  var hasObservers: Bool { state.withLock { !$0.observers.isEmpty } }
+  var hasObservers: Bool { state.withLock { $0.observerCount > 0 } }
 
   /// Calls `body` when the first observer is added and when the last one is removed. Calls can
   /// overtake each other, so read ``hasObservers`` for the current state.
@@ -174,21 +187,49 @@ final class ChangeBroker: Sendable {
     let (number, audienceChanged) = state.withLock { state in
       state.nextNumber += 1
       let number = state.nextNumber
-      state.observers[number] = observer
-      for interest in interests {
-        if state.routes.add(number, for: interest) { state.generation += 1 }
-      }
-      return (number, state.observers.count == 1 ? state.audienceChanged : nil)
+      state.add(observer, as: number, interests)
+      return (number, state.observerCount == 1 ? state.audienceChanged : nil)
     }
     audienceChanged?()
     return number
+  }
+
+  /// Adds an observer of records, unless it has ended.
+  func enter(_ observer: RecordObserver) {
+    let interests = observer.record.isAll ? observer.interests : []
+    let audienceChanged = state.withLock { state -> (@Sendable () -> Void)? in
+      guard observer.begins(as: state.nextNumber + 1) else { return nil }
+      state.nextNumber += 1
+      if observer.record.isAll {
+        state.add(observer, as: state.nextNumber, interests)
+      } else if state.routes.add(observer) {
+        state.generation += 1
+      }
+      return state.observerCount == 1 ? state.audienceChanged : nil
+    }
+    audienceChanged?()
+  }
+
+  /// Removes an observer of records, which has this number.
+  func remove(_ observer: RecordObserver, number: UInt64) {
+    guard !observer.record.isAll else { return remove(number) }
+    let audienceChanged = state.withLock { state -> (@Sendable () -> Void)? in
+      let (isFound, changes) = state.routes.remove(observer)
+      if changes { state.generation += 1 }
+      return isFound && state.observerCount == 0 ? state.audienceChanged : nil
+    }
+    audienceChanged?()
   }
 
   /// All observers, in the order of registration.
   ///
   /// - Complexity: O(n log n) for n observers.
   var observers: [any Observer] {
-    state.withLock { state in state.observers.sorted { $0.key < $1.key }.map(\.value) }
+    state.withLock { state in
+      var numbered = state.observers.map { (number: $0.key, observer: $0.value) }
+      state.routes.forEachRecordObserver { numbered.append((number: $1, observer: $0)) }
+      return numbered.sorted { $0.number < $1.number }.map(\.observer)
+    }
   }
 
   /// Removes the observer with this number. It receives no further commits.
@@ -200,7 +241,7 @@ final class ChangeBroker: Sendable {
       for interest in observer.interests {
         if state.routes.remove(number, for: interest) { state.generation += 1 }
       }
-      return (observer, state.observers.isEmpty ? state.audienceChanged : nil)
+      return (observer, state.observerCount == 0 ? state.audienceChanged : nil)
     }
     audienceChanged?()
     // Released outside the lock: the observer's deinitialization may run the caller's code.
@@ -215,39 +256,27 @@ final class ChangeBroker: Sendable {
   func publish(_ announcement: Announcement) -> ChangeSet {
     // A suppressed observer that failed earlier must receive its reset before it skips this commit.
     if !announcement.suppressed.isEmpty, hasFailed { publish(.nothing) }
-    let (published, concerned) = state.withLock { state in
+    let (published, matches) = state.withLock { state in
       state.version += 1
       let published = ChangeSet(version: state.version, changes: announcement.changes)
-      guard !state.observers.isEmpty else {
-        return (published, [] as [Delivery])
-      }
+      guard state.observerCount > 0 else { return (published, Matches()) }
       return (published, Self.route(published, announcement, in: &state))
     }
     for outlet in announcement.suppressed { outlet.beginSuppression() }
-    var ready: [any Observer] = []
-    var failed: [UInt64] = []
-    var isAwaited = false
-    // A write publishes in the cascade that it belongs to, and setting it again for each observer
-    // would cost more than the rest.
-    let isInWave = Wave.current == announcement.wave
-    for (number, observer, commit) in concerned {
-      let outcome =
-        isInWave
-        ? observer.note(commit)
-        : Wave.$current.withValue(announcement.wave) { observer.note(commit) }
-      if outcome.contains(.ready) { ready.append(observer) }
-      if outcome.contains(.failed) { failed.append(number) }
-      if outcome.contains(.awaited) { isAwaited = true }
-    }
+    let noted = note(published, announcement, to: matches)
     for outlet in announcement.suppressed { outlet.endSuppression() }
-    if !failed.isEmpty {
+    if !noted.failed.isEmpty {
       state.withLock { state in
-        state.failed.formUnion(failed.filter { state.observers[$0] != nil })
+        state.failed.formUnion(noted.failed.filter { state.observers[$0] != nil })
       }
     }
-    enqueue(for: ready.isEmpty ? [] : isAwaited ? [.ready, .awaited] : .ready) {
-      [ready, wave = announcement.wave] in
+    enqueue(for: noted.ready.isEmpty ? [] : noted.isAwaited ? [.ready, .awaited] : .ready) {
+      [ready = noted.ready, wave = announcement.wave] in
       for observer in ready {
+        guard !observer.extendsCascade else {
+          observer.deliver(upTo: published.version)
+          continue
+        }
         Wave.$current.withValue(wave.heard(at: ObservedPath(model: observer.model))) {
           observer.deliver(upTo: published.version)
         }
@@ -256,72 +285,84 @@ final class ChangeBroker: Sendable {
     return published
   }
 
+  /// What observers did with a commit.
+  private struct Noted {
+    var ready: [any Observer] = []
+    var failed: [UInt64] = []
+    var isAwaited = false
+  }
+
+  /// Passes a commit to the observers that it concerns, in the order of registration.
+  private func note(
+    _ published: ChangeSet, _ announcement: Announcement, to matches: Matches
+  ) -> Noted {
+    var noted = Noted()
+    // A write publishes in the cascade that it belongs to, and setting it again for each observer
+    // would cost more than the rest.
+    let isInWave = Wave.current == announcement.wave
+    matches.forEachObserver(published.changes) { number, observer, changes, isReset in
+      let commit = Commit(
+        changes: ChangeSet(version: published.version, changes: changes),
+        edits: announcement.edits, isReset: isReset, wave: announcement.wave)
+      let outcome =
+        isInWave
+        ? observer.note(commit)
+        : Wave.$current.withValue(announcement.wave) { observer.note(commit) }
+      if outcome.contains(.ready) { noted.ready.append(observer) }
+      if outcome.contains(.failed) { noted.failed.append(number) }
+      if outcome.contains(.awaited) { noted.isAwaited = true }
+    }
+    return noted
+  }
+
   /// Whether an observer that could not apply an earlier commit waits for a reset.
   var hasFailed: Bool { state.withLock { !$0.failed.isEmpty } }
 
-  private typealias Delivery = (number: UInt64, observer: any Observer, commit: Commit)
-
   private static func route(
     _ published: ChangeSet, _ announcement: Announcement, in state: inout State
-  ) -> [Delivery] {
+  ) -> Matches {
+    var matches = Matches()
     let lastSafe = announcement.isReset ? 0 : announcement.knownObserver
-    var parts: [UInt64: [RecordChange]] = [:]
     guard !announcement.isFollowed else {
-      return routeFollowed(published, announcement, in: state)
-    }
-    var failed = state.failed
-    state.failed = []
-    for model in announcement.resetModels {
-      state.routes.forEachObserver(ofModel: model) { failed.insert($0) }
-    }
-    for number in failed { parts[number] = [] }
-    // A group delivers what its members noted, whichever commit that came from.
-    if !failed.isEmpty {
-      for (number, observer) in state.observers where observer is QueryGroup { parts[number] = [] }
-    }
-    func isReset(_ number: UInt64) -> Bool { number > lastSafe || failed.contains(number) }
-    if lastSafe < state.nextNumber {
-      for number in state.observers.keys where number > lastSafe { parts[number] = [] }
+      routeFollowed(published, announcement, in: &state, to: &matches)
+      return matches
     }
     // An observer that is reset gets no changes: fields that no observer had asked for may be
     // missing.
-    for change in published.changes {
-      state.routes.forEachObserver(of: change) { number in
-        if !isReset(number) { parts[number, default: []].append(change) }
+    let resetModels = announcement.resetModels
+    let failed = state.takeFailed(resetModels: resetModels, &matches)
+    if lastSafe < state.nextNumber { state.addObservers(after: lastSafe, to: &matches) }
+    let observers = state.observers
+    for (place, change) in published.changes.enumerated() {
+      // Every observer of such a model is reset.
+      if !resetModels.isEmpty, resetModels.contains(change.model) { continue }
+      state.routes.forEach(of: change) { found in
+        guard found.number <= lastSafe, failed.isEmpty || !failed.contains(found.number) else {
+          return
+        }
+        matches.add(found, observers, .change(place))
       }
     }
-    return deliveries(of: parts, published, announcement, in: state, isReset)
+    matches.sort()
+    return matches
   }
 
   /// Routes a commit to the observers that do not need a reset. The others wait for the last commit
   /// that the file contains.
   private static func routeFollowed(
-    _ published: ChangeSet, _ announcement: Announcement, in state: State
-  ) -> [Delivery] {
-    var parts: [UInt64: [RecordChange]] = [:]
-    for change in published.changes {
-      state.routes.forEachObserver(of: change) { number in
-        guard number <= announcement.knownObserver, !state.failed.contains(number) else { return }
-        parts[number, default: []].append(change)
+    _ published: ChangeSet, _ announcement: Announcement, in state: inout State,
+    to matches: inout Matches
+  ) {
+    let (observers, failed) = (state.observers, state.failed)
+    for (place, change) in published.changes.enumerated() {
+      state.routes.forEach(of: change) { found in
+        guard found.number <= announcement.knownObserver,
+          failed.isEmpty || !failed.contains(found.number)
+        else { return }
+        matches.add(found, observers, .change(place))
       }
     }
-    return deliveries(of: parts, published, announcement, in: state) { _ in false }
-  }
-
-  private static func deliveries(
-    of parts: [UInt64: [RecordChange]], _ published: ChangeSet, _ announcement: Announcement,
-    in state: State, _ isReset: (UInt64) -> Bool
-  ) -> [Delivery] {
-    parts.sorted { $0.key < $1.key }.compactMap { number, changes in
-      state.observers[number].map { observer in
-        (
-          number, observer,
-          Commit(
-            changes: ChangeSet(version: published.version, changes: changes),
-            edits: announcement.edits, isReset: isReset(number), wave: announcement.wave)
-        )
-      }
-    }
+    matches.sort()
   }
 
   /// Returns whether an observer that `changes` concern may read the file to follow them.
@@ -330,10 +371,13 @@ final class ChangeBroker: Sendable {
   func hasReader(of changes: [RecordChange]) -> Bool {
     state.withLock { state in
       guard !state.observers.isEmpty else { return false }
+      let observers = state.observers
       var isFound = false
       for change in changes where !isFound {
-        state.routes.forEachObserver(of: change) { number in
-          isFound = isFound || state.observers[number]?.readsFile ?? false
+        state.routes.forEach(of: change) { found in
+          // An observer of single records reads nothing.
+          guard case .number(let number) = found else { return }
+          isFound = isFound || observers[number]?.readsFile ?? false
         }
       }
       return isFound
@@ -442,4 +486,48 @@ extension ChangeBroker.Interest.Records {
 
 extension ChangeBroker.Observer {
   var readsFile: Bool { false }
+
+  var extendsCascade: Bool { false }
+}
+
+extension ChangeBroker.State {
+  /// Forgets the observers that could not apply an earlier commit, and matches them and the
+  /// observers of `resetModels` with a reset.
+  ///
+  /// - Returns: The numbers of the observers that are reset and are not observers of one record.
+  fileprivate mutating func takeFailed(
+    resetModels: Set<String>, _ matches: inout ChangeBroker.Matches
+  ) -> Set<UInt64> {
+    guard !failed.isEmpty || !resetModels.isEmpty else { return [] }
+    var reset = failed
+    failed = []
+    var hasReset = !reset.isEmpty
+    for model in resetModels {
+      routes.forEach(ofModel: model) { found in
+        hasReset = true
+        switch found {
+        case .number(let number): reset.insert(number)
+        case .record: matches.add(found, observers, .reset)
+        }
+      }
+    }
+    for number in reset { matches.add(.number(number), observers, .reset) }
+    // A group delivers what its members noted, whichever commit that came from.
+    if hasReset {
+      for (number, observer) in observers where observer is QueryGroup {
+        matches.add(.number(number), observers, .nothing)
+      }
+    }
+    return reset
+  }
+
+  /// Matches the observers with higher numbers than `number` with a reset.
+  fileprivate func addObservers(after number: UInt64, to matches: inout ChangeBroker.Matches) {
+    for (later, _) in observers where later > number {
+      matches.add(.number(later), observers, .reset)
+    }
+    routes.forEachRecordObserver { observer, later in
+      if later > number { matches.add(.record(observer, later), observers, .reset) }
+    }
+  }
 }

@@ -13,6 +13,8 @@ final class ObservedFields: Sendable {
   /// The fields that are read. In records, other fields contain either NULL or a value.
   let compared: [(index: Int, name: String)]
   let identity: KeyIdentity
+  /// The fields that are read, for routing.
+  let mask: FieldMask
 
   /// - Parameter counted: The fields of which an update must change at least one; nil for all.
   init(_ schema: ModelSchema, fields: Set<Int>?, counted: Set<Int>?) {
@@ -24,6 +26,7 @@ final class ObservedFields: Sendable {
       .filter { index, _ in fields?.contains(index) ?? true }
       .map { (index: $0.offset, name: $0.element.name) }
     identity = KeyIdentity(schema)
+    mask = FieldMask(fields)
   }
 
   /// - Parameter key: One record's key, or nil for all records.
