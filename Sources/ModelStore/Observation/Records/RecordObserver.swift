@@ -81,7 +81,8 @@ class RecordObserver: Mailbox<RecordPart>, ChangeBroker.Observer, @unchecked Sen
   /// Returns whether a change touches what is observed.
   fileprivate final func isTold(_ change: RecordChange) -> Bool {
     guard let names = fields.names, change.operation == .update else { return true }
-    return change.fields.contains { names.contains($0.name) }
+    // Nearly always one name of each, which are the same text in memory.
+    return change.fields.contains { field in names.contains { $0 == field.name } }
   }
 
   /// All changes of an observed single record have the same identity, however its key is spelled.
