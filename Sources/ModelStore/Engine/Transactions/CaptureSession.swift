@@ -74,7 +74,8 @@ final class CaptureSession {
         return try snapshot { try self.read(row, on: $0) }
       },
       after: { row in
-        let image = try self.read(row, on: connection)
+        let latest = capture.latestImage(of: row, failureCount: Statement.failureCount)
+        let image = try latest ?? self.read(row, on: connection)
         self.earlier?.add(image, of: row, in: self.plan.tables[row.table])
         return image
       })
@@ -150,6 +151,12 @@ final class CaptureSession {
       let place = try capture.updating(
         table: number, identity: old, by: provenance, isWanted: isWanted, before: before)
       try noteFields(row, at: place, in: table, by: provenance)
+      guard isWanted, !table.needsSnapshot else { return }
+      let image = try table.image { place throws(ColumnError) -> SQLValue in
+        guard let column = table.storedColumns[table.fields[place]] else { return .null }
+        return try row.new(at: column)
+      }
+      capture.setLatest(image, of: place, failureCount: Statement.failureCount)
     }
   }
 

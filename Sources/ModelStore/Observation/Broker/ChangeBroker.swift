@@ -214,6 +214,7 @@ final class ChangeBroker: Sendable {
   func remove(_ observer: RecordObserver, number: UInt64) {
     guard !observer.record.isAll else { return remove(number) }
     let audienceChanged = state.withLock { state -> (@Sendable () -> Void)? in
+      state.failed.remove(number)
       let (isFound, changes) = state.routes.remove(observer)
       if changes { state.generation += 1 }
       return isFound && state.observerCount == 0 ? state.audienceChanged : nil
@@ -494,7 +495,8 @@ extension ChangeBroker.State {
   /// Forgets the observers that could not apply an earlier commit, and matches them and the
   /// observers of `resetModels` with a reset.
   ///
-  /// - Returns: The numbers of the observers that are reset and are not observers of one record.
+  /// - Returns: The numbers of the observers that are reset, without observers of one record of
+  ///   `resetModels`.
   fileprivate mutating func takeFailed(
     resetModels: Set<String>, _ matches: inout ChangeBroker.Matches
   ) -> Set<UInt64> {
@@ -512,6 +514,11 @@ extension ChangeBroker.State {
       }
     }
     for number in reset { matches.add(.number(number), observers, .reset) }
+    if reset.contains(where: { observers[$0] == nil }) {
+      routes.forEachRecordObserver { observer, number in
+        if reset.contains(number) { matches.add(.record(observer, number), observers, .reset) }
+      }
+    }
     // A group delivers what its members noted, whichever commit that came from.
     if hasReset {
       for (number, observer) in observers where observer is QueryGroup {
