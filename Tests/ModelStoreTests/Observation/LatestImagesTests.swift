@@ -121,7 +121,7 @@ import Testing
       if depth < 2, Int.random(in: 0..<5, using: &random) == 0 {
         let isUndone = Bool.random(using: &random)
         do {
-          try tx.savepoint {
+          try tx.savepoint { tx in
             try run(in: tx, &random, depth: depth + 1)
             if isUndone { throw GivenUp() }
           }
@@ -163,7 +163,7 @@ import Testing
     try world.store.write { tx in
       try tx.execute("UPDATE q SET r = 1 WHERE id = 1")
       do {
-        try tx.savepoint {
+        try tx.savepoint { tx in
           try tx.execute("UPDATE q SET r = 2 WHERE id = 1")
           throw GivenUp()
         }
@@ -201,7 +201,7 @@ import Testing
     #expect(all == one)
     let undone = try statements { tx in
       try tx.execute("UPDATE q SET r = 4")
-      do { try tx.savepoint { throw GivenUp() } } catch is GivenUp {}
+      do { try tx.savepoint { _ in throw GivenUp() } } catch is GivenUp {}
     }
     // Three for the savepoint, and one for each row.
     #expect(undone == all + 3 + 8)

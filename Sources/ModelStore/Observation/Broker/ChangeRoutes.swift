@@ -2,9 +2,9 @@
 ///
 /// It finds observers by model, by key, by the value of a field that all wanted records share, and
 /// by the range that contains the value. Among these it selects by the fields that they read.
-struct ChangeRoutes {
+struct ChangeRoutes: Sendable {
   /// An observer that a change may concern.
-  enum Found {
+  enum Found: Sendable {
     case number(UInt64)
     /// An observer of single records, with its number.
     case record(RecordObserver, UInt64)
@@ -29,7 +29,9 @@ struct ChangeRoutes {
   }
 
   /// The observers of one model. A class, because it is used for each changed row.
-  fileprivate final class Routes {
+  fileprivate final class Routes: @unchecked Sendable {
+    // Only the routes use it, whose owner guards them: the broker by its mutex.
+
     let model: String
     /// Observers of every record of the model.
     var all: [Listener] = []

@@ -108,7 +108,9 @@ class Mailbox<Event: ObservedEvent>: Outlet, @unchecked Sendable {
   }
 
   /// What a mailbox has only while events or a loop wait.
-  private final class Desk {
+  private final class Desk: @unchecked Sendable {
+    // The mailbox's mutex guards it.
+
     var waiting = Waiting()
     var reader: CheckedContinuation<Event?, Never>?
   }

@@ -4,9 +4,9 @@
 /// has a reference to the observers of one record, and one byte of the hash of its key. The key
 /// itself is made from an observer when it is needed. Observers of another kind, of which there are
 /// fewer, are in ``ChangeRoutes``.
-struct RecordTable {
+struct RecordTable: Sendable {
   /// The observers of one record. Nearly always one.
-  private enum Slot {
+  private enum Slot: Sendable {
     case one(RecordObserver)
     case several(Several)
 
@@ -18,7 +18,9 @@ struct RecordTable {
     }
   }
 
-  private final class Several {
+  private final class Several: @unchecked Sendable {
+    // Only the table uses it, whose owner guards it.
+
     /// At least two, in the order in which they were added.
     var observers: [RecordObserver]
 
