@@ -103,6 +103,11 @@ struct ChangeCapture {
     ).row
   }
 
+  /// Whether `provenance` may differ from that of an earlier change of the row.
+  func mayDiffer(_ provenance: Provenance, at row: Int) -> Bool {
+    rows[row].hasMarks || rows[row].provenance.origin != provenance.origin
+  }
+
   /// Records the row at index `row` as its latest touch will leave it.
   ///
   /// - Parameter failureCount: The number of statements that failed so far.

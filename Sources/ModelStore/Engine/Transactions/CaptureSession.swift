@@ -182,8 +182,7 @@ final class CaptureSession {
   private func noteFields(
     _ row: borrowing PreupdateRow, at place: Int, in table: TrackedTable, by provenance: Provenance
   ) throws {
-    let standing = capture.rows[place]
-    guard provenance.origin != standing.provenance.origin || standing.hasMarks else { return }
+    guard capture.mayDiffer(provenance, at: place) else { return }
     for field in table.fields {
       guard let column = table.storedColumns[field] else { continue }
       if try row.old(at: column) != row.new(at: column) {

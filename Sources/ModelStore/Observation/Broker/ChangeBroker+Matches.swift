@@ -72,6 +72,14 @@ extension ChangeBroker {
       var start = 0
       while start < matches.count {
         let first = matches[start]
+        let isLone =
+          first.place >= 0
+          && (start + 1 == matches.count || matches[start + 1].number != first.number)
+        if isLone {
+          body(first.number, first.observer, [changes[first.place]], false)
+          start += 1
+          continue
+        }
         var end = start + 1
         while end < matches.count, matches[end].number == first.number { end += 1 }
         let own = matches[start..<end].drop { $0.place < 0 }

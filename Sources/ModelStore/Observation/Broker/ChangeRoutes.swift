@@ -47,6 +47,9 @@ struct ChangeRoutes: Sendable {
 
     init(_ model: String) { self.model = model }
 
+    /// Whether each observer is found by a record's key.
+    var isOfRecordsOnly: Bool { all.isEmpty && ofValue.isEmpty && ofRange.isEmpty }
+
     var isEmpty: Bool {
       all.isEmpty && records.isEmpty && ofRecord.isEmpty && ofValue.isEmpty && ofRange.isEmpty
     }
@@ -173,6 +176,12 @@ struct ChangeRoutes: Sendable {
   mutating func mayConcern(_ row: borrowing PreupdateRow, of table: TrackedTable) -> Bool {
     guard let routes = routes(of: table.schema.name) else { return false }
     guard !table.needsSnapshot, !routes.all.contains(where: \.fields.isAll) else { return true }
+    // Only observers of records, found by the rowid: most rows have none.
+    if routes.isOfRecordsOnly, table.rowsAreRecords, let identity = routes.identity,
+      !routes.mayHoldRecord(of: row, identity)
+    {
+      return false
+    }
     do {
       let changed = try FieldMask(changedBy: row, of: table)
       if routes.all.contains(where: { $0.fields.overlaps(changed) }) { return true }
@@ -252,6 +261,23 @@ extension ChangeRoutes.Routes {
       }
     }
     return visited
+  }
+
+  /// Whether an observer is found by the rowid before or after the change. The rowid is the key.
+  fileprivate func mayHoldRecord(
+    of row: borrowing PreupdateRow, _ identity: KeyIdentity
+  ) -> Bool {
+    func isObserved(_ rowID: Int64) -> Bool {
+      let record = identity(stored: .integer(rowID))
+      return records.contains(record) || !ofRecord.isEmpty && ofRecord[record] != nil
+    }
+    switch row.operation {
+    case .insert: return isObserved(row.newRowID)
+    case .delete: return isObserved(row.oldRowID)
+    case .update:
+      return isObserved(row.oldRowID)
+        || row.oldRowID != row.newRowID && isObserved(row.newRowID)
+    }
   }
 
   /// Whether an observer that reads one of the changed fields is found by a value of the row.

@@ -48,7 +48,7 @@ struct RecordTable: Sendable {
     switch slots[place] {
     case nil:
       slots[place] = .one(observer)
-      tags[place] = Self.tag(key.hashValue)
+      tags[place] = Self.tag(key.quickHash)
       usedCount += 1
     case .one(let first): slots[place] = .several(Several([first, observer]))
     case .several(let several): several.observers.append(observer)
@@ -87,6 +87,9 @@ struct RecordTable: Sendable {
     }
   }
 
+  /// Whether the record with this key has an observer.
+  func contains(_ key: SortKey) -> Bool { count > 0 && tags[place(of: key)] != 0 }
+
   /// Calls `body` with every observer, in no particular order.
   func forEach(_ body: (RecordObserver) -> Void) {
     for slot in slots {
@@ -100,7 +103,7 @@ struct RecordTable: Sendable {
 
   /// The place that has the observers of this record, or the free place where they belong.
   private func place(of key: SortKey) -> Int {
-    let hash = key.hashValue
+    let hash = key.quickHash
     let (mask, tag) = (slots.count - 1, Self.tag(hash))
     var place = hash & mask
     while tags[place] != 0 {
@@ -120,7 +123,7 @@ struct RecordTable: Sendable {
     var hole = freed
     var next = (hole + 1) & mask
     while let slot = slots[next] {
-      let home = slot.first.recordIdentity.hashValue & mask
+      let home = slot.first.recordIdentity.quickHash & mask
       if (next - home) & mask >= (next - hole) & mask {
         slots[hole] = slot
         tags[hole] = tags[next]
@@ -142,7 +145,7 @@ struct RecordTable: Sendable {
       let key = slot.first.recordIdentity
       let place = place(of: key)
       slots[place] = slot
-      tags[place] = Self.tag(key.hashValue)
+      tags[place] = Self.tag(key.quickHash)
     }
   }
 }
