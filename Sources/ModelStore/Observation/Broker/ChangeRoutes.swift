@@ -176,13 +176,12 @@ struct ChangeRoutes: Sendable {
   mutating func mayConcern(_ row: borrowing PreupdateRow, of table: TrackedTable) -> Bool {
     guard let routes = routes(of: table.schema.name) else { return false }
     guard !table.needsSnapshot, !routes.all.contains(where: \.fields.isAll) else { return true }
-    // Only observers of records, found by the rowid: most rows have none.
-    if routes.isOfRecordsOnly, table.rowsAreRecords, let identity = routes.identity,
-      !routes.mayHoldRecord(of: row, identity)
-    {
-      return false
-    }
     do {
+      // Only observers of records, found by the rowid: most rows have none.
+      if routes.isOfRecordsOnly, table.rowsAreRecords, let identity = routes.identity {
+        let readers = routes.fieldsRead(ofRecordIn: row, identity)
+        return try !readers.isEmpty && readers.overlaps(FieldMask(changedBy: row, of: table))
+      }
       let changed = try FieldMask(changedBy: row, of: table)
       if routes.all.contains(where: { $0.fields.overlaps(changed) }) { return true }
       return try row.operation != .insert && routes.mayHold(row, isNew: false, table, changed)
@@ -263,21 +262,22 @@ extension ChangeRoutes.Routes {
     return visited
   }
 
-  /// Whether an observer is found by the rowid before or after the change. The rowid is the key.
-  fileprivate func mayHoldRecord(
-    of row: borrowing PreupdateRow, _ identity: KeyIdentity
-  ) -> Bool {
-    func isObserved(_ rowID: Int64) -> Bool {
+  /// Returns the fields read by observers that are found by the rowid before or after the change.
+  /// The rowid is the key.
+  fileprivate func fieldsRead(
+    ofRecordIn row: borrowing PreupdateRow, _ identity: KeyIdentity
+  ) -> FieldMask {
+    var fields = FieldMask.none
+    func add(_ rowID: Int64) {
       let record = identity(stored: .integer(rowID))
-      return records.contains(record) || !ofRecord.isEmpty && ofRecord[record] != nil
+      records.forEach(of: record) { fields.formUnion($0.fields.mask) }
+      if !ofRecord.isEmpty { ofRecord[record]?.forEach { fields.formUnion($0.fields) } }
     }
-    switch row.operation {
-    case .insert: return isObserved(row.newRowID)
-    case .delete: return isObserved(row.oldRowID)
-    case .update:
-      return isObserved(row.oldRowID)
-        || row.oldRowID != row.newRowID && isObserved(row.newRowID)
+    if row.operation != .insert { add(row.oldRowID) }
+    if row.operation == .insert || row.operation == .update && row.oldRowID != row.newRowID {
+      add(row.newRowID)
     }
+    return fields
   }
 
   /// Whether an observer that reads one of the changed fields is found by a value of the row.

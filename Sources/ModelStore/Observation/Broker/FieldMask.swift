@@ -1,7 +1,12 @@
 /// A set of fields of one model in one word. Fields from index 63 on share the last bit. So it may
 /// report an overlap where there is none, but never misses one.
 struct FieldMask: Sendable {
-  private let bits: UInt64
+  private var bits: UInt64
+
+  /// No field, which only a union that begins with it contains.
+  static var none: FieldMask { FieldMask(bits: 0) }
+
+  private init(bits: UInt64) { self.bits = bits }
 
   /// - Parameter fields: nil for all. An empty set also means all: an observer that reads no field
   ///   observes whether records exist.
@@ -50,6 +55,10 @@ struct FieldMask: Sendable {
   func contains(_ field: Int) -> Bool { bits & Self.bit(field) != 0 }
 
   var isAll: Bool { bits == .max }
+
+  var isEmpty: Bool { bits == 0 }
+
+  mutating func formUnion(_ other: FieldMask) { bits |= other.bits }
 
   private static func bit(_ field: Int) -> UInt64 { 1 << UInt64(min(field, 63)) }
 

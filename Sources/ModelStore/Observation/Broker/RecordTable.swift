@@ -87,9 +87,6 @@ struct RecordTable: Sendable {
     }
   }
 
-  /// Whether the record with this key has an observer.
-  func contains(_ key: SortKey) -> Bool { count > 0 && tags[place(of: key)] != 0 }
-
   /// Calls `body` with every observer, in no particular order.
   func forEach(_ body: (RecordObserver) -> Void) {
     for slot in slots {
