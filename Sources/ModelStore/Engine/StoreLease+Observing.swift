@@ -64,7 +64,8 @@ extension StoreLease {
     _ observer: RecordObserver, to observation: RecordObservation<Event>,
     options: ObservationOptions, _ body: @escaping @Sendable (Event) -> Void
   ) {
-    observer.whenReady(EventTeller(body: body, telling: tellings.telling(observation, options, self)))
+    observer.whenReady(
+      EventTeller(body: body, telling: tellings.telling(observation, options, self)))
   }
 
   /// Adds `observer` to the broker. With the option `initial`, it first receives the current

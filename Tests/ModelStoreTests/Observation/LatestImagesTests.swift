@@ -51,7 +51,8 @@ import Testing
       plain = try PlainDatabase(path)
       try plain.execute(Self.setup)
       for id in 1...8 {
-        try plain.execute("INSERT INTO q(id, t, u, parent) VALUES (\(id), 't', \(id), \(id % 3 + 1))")
+        try plain.execute(
+          "INSERT INTO q(id, t, u, parent) VALUES (\(id), 't', \(id), \(id % 3 + 1))")
         try plain.execute("INSERT INTO w VALUES ('k\(id)', \(id), \(id))")
       }
       store = try Store(at: path)
@@ -88,7 +89,8 @@ import Testing
       .blob([1]),
     ]
     let value = values.randomElement(using: &random) ?? .null
-    let word = ["a", "b", "echo", "early", "ignored", "refused", "aborted"]
+    let word =
+      ["a", "b", "echo", "early", "ignored", "refused", "aborted"]
       .randomElement(using: &random) ?? ""
     switch Int.random(in: 0..<16, using: &random) {
     case 0, 1: return "UPDATE q SET t = \(value), r = \(other) WHERE id = \(id)"

@@ -31,7 +31,8 @@ import Testing
     for step in 1...6_000 {
       // It grows to some hundred records, and shrinks to few again.
       let isGrowing = step / 1_000 % 2 == 0
-      let key = "\(["k", "K"].randomElement(using: &random) ?? "")\(Int.random(in: 0..<400, using: &random))"
+      let key =
+        "\(["k", "K"].randomElement(using: &random) ?? "")\(Int.random(in: 0..<400, using: &random))"
       if Int.random(in: 0..<10, using: &random) < (isGrowing ? 8 : 2) || known.isEmpty {
         let observer = Self.observer(.text(key))
         known.append((key, observer))
