@@ -29,6 +29,15 @@ struct ChangeCapture {
     fileprivate(set) var isWanted: Bool
     /// Whether the row has, or had, further notes in addition to its first touch.
     fileprivate(set) var hasMarks = false
+    /// The row after its latest touch, if that touch reported it.
+    fileprivate var latest: Latest?
+  }
+
+  /// A row as a touch reported that it would leave it. It is certain as long as no statement failed
+  /// and nothing was rolled back afterwards.
+  fileprivate struct Latest {
+    let image: [SQLValue]
+    let certainty: UInt64
   }
 
   /// A later note about a touched row. A rollback to a savepoint removes it.
@@ -42,6 +51,8 @@ struct ChangeCapture {
   }
 
   private(set) var rows: [TouchedRow] = []
+  /// The number of rollbacks to a savepoint.
+  private var rollbackCount: UInt64 = 0
   private var marks: [Mark] = []
   /// The place of each row in ``rows``; empty while there are few rows.
   private var places: [Place: Int] = [:]
@@ -96,6 +107,29 @@ struct ChangeCapture {
     ).row
   }
 
+  /// Whether `provenance` may differ from that of an earlier change of the row.
+  func mayDiffer(_ provenance: Provenance, at row: Int) -> Bool {
+    rows[row].hasMarks || rows[row].provenance.origin != provenance.origin
+  }
+
+  /// Records the row at index `row` as its latest touch will leave it.
+  ///
+  /// - Parameter failureCount: The number of statements that failed so far.
+  mutating func setLatest(_ image: [SQLValue], of row: Int, failureCount: UInt64) {
+    rows[row].latest = Latest(image: image, certainty: failureCount &+ rollbackCount)
+  }
+
+  /// Returns the row as its latest touch left it; nil if it must be read from the table.
+  ///
+  /// - Parameter failureCount: The number of statements that failed so far. If it has increased,
+  ///   SQLite may have undone the touch.
+  func latestImage(of row: TouchedRow, failureCount: UInt64) -> [SQLValue]? {
+    guard let latest = row.latest, latest.certainty == failureCount &+ rollbackCount else {
+      return nil
+    }
+    return latest.image
+  }
+
   /// Records the origin of the last change of `field` in the touched row.
   mutating func setProvenance(_ provenance: Provenance, ofField field: Int, at row: Int) {
     note(.set(row: row, field: field, provenance), of: row)
@@ -107,6 +141,7 @@ struct ChangeCapture {
   ) rethrows -> (row: Int, isFirst: Bool) {
     if let row = place(ofTable: table, identity) {
       if isWanted { rows[row].isWanted = true }
+      rows[row].latest = nil
       if !rows[row].isTouched {
         rows[row].provenance = provenance
         rows[row].isTouched = true
@@ -151,6 +186,7 @@ struct ChangeCapture {
 
   /// Removes the notes after `savepoint`. First images stay, because they are still the first.
   mutating func rollBack(to savepoint: Savepoint) {
+    rollbackCount += 1
     for row in savepoint.rows..<rows.count { rows[row].isTouched = false }
     for case .touched(let row) in marks[savepoint.marks...] { rows[row].isTouched = false }
     marks.removeSubrange(savepoint.marks...)

@@ -19,6 +19,7 @@ extension Connection {
     guard isInTransaction else { return error }
     do {
       try hooks.withoutStopping {
+        Statement.countFailure()
         try withStatement("ROLLBACK TO share") { try $0.run() }
         try run(.releaseShare)
         try endDeferral()

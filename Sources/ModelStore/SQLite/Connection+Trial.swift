@@ -98,6 +98,7 @@ extension Connection {
 
   /// The trial must be rolled back, so this tries again after an interrupt.
   private func endTrial() throws(SQLiteError) {
+    Statement.countFailure()
     let sql = "ROLLBACK TO trial; RELEASE trial"
     var code = SQLITE_INTERRUPT
     // Otherwise a stop request would interrupt every attempt.

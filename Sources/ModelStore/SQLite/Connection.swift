@@ -180,6 +180,7 @@ final class Connection {
     }
     let code = sqlite3_exec(handle, script, nil, nil, nil)
     guard code == SQLITE_OK else {
+      Statement.countFailure()
       throw SQLiteError(code: code, database: handle, sql: script)
     }
   }

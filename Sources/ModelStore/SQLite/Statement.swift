@@ -1,4 +1,5 @@
 internal import CSQLite
+internal import Synchronization
 
 /// A prepared statement with one owner: bind, step, read. It is finalized at its end, unless it
 /// returns to the ``StatementCache`` that lent it.
@@ -158,7 +159,17 @@ struct Statement: ~Copyable {
     if writer.failure != SQLITE_OK { throw failure(writer.failure) }
   }
 
+  /// The number of runs that failed so far, of all statements of the process, and of savepoints
+  /// that were undone. While it stays the same, SQLite has undone no change of an open transaction.
+  static var failureCount: UInt64 { failures.load(ordering: .relaxed) }
+
+  private static let failures = Atomic<UInt64>(0)
+
+  /// Counts a failure of SQL that is not run as a statement, and what undoes a savepoint.
+  static func countFailure() { failures.add(1, ordering: .relaxed) }
+
   private func failure(_ code: Int32) -> SQLiteError {
-    SQLiteError(code: code, database: sqlite3_db_handle(handle), sql: sql)
+    Self.countFailure()
+    return SQLiteError(code: code, database: sqlite3_db_handle(handle), sql: sql)
   }
 }

@@ -276,6 +276,52 @@ import Testing
   }
 
   /// W8.
+  @Test("the memory of an observer of a field", arguments: [1, 3])
+  func memoryOfAnObserver(observersOfARecord: Int) throws {
+    let counted = try Self.filled()
+    let events = Recorder<String>()
+    let count = 2_000
+    var tokens: [ObservationToken] = []
+    tokens.reserveCapacity(2 * count)
+    let kept = try counted.kept(count) { index in
+      tokens.append(
+        try counted.store.observe(\CountedTrack.title, of: Int64(index / observersOfARecord)) {
+          events.add($0.new ?? "")
+        })
+    }
+    #expect(tokens.count == 2 * count)
+    // The observer, its token and the caller's closure; and the table's entry for the record.
+    if let kept {
+      #expect(kept.allocations <= (observersOfARecord == 1 ? 3.01 : 4.01), "\(kept)")
+      #expect(kept.bytes <= 260, "\(kept)")
+    }
+  }
+
+  /// W8.
+  @Test("the delivery of an event to an observer of a field")
+  func deliveredFieldEvents() throws {
+    let counted = try Self.filled()
+    let share = 200
+    let counts = Recorder<Int64>()
+    let tokens = try (1...Int64(share)).map { id in
+      try counted.store.observe(\CountedTrack.title, of: id) { _ in
+        // All of a commit are delivered in one turn, on one thread.
+        if id == 1 { _ = allocation_count_begin() }
+        if id == share { counts.add(allocation_count_end()) }
+      }
+    }
+    for index in 0..<5 {
+      try counted.store.write { tx in
+        for id in 1...Int64(share) { try tx.update(CountedTrack(id, title: "title \(index)")) }
+      }
+      counted.store.waitForDelivery()
+    }
+    withExtendedLifetime(tokens) {}
+    #expect(counts.events.count == 5)
+    for count in counts.events { #expect(Double(count) / Double(share - 1) <= 12) }
+  }
+
+  /// W8.
   @Test("an observed row of a commit of many")
   func manyObservedRows() throws {
     let counted = try Self.filled()

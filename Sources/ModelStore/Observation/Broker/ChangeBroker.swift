@@ -23,6 +23,9 @@ final class ChangeBroker: Sendable {
     /// Hands the noted events to the subscriber, except events that contain only commits after
     /// `version`. Called on the delivery queue.
     func deliver(upTo version: UInt64)
+    /// Whether `deliver` sets the cascade of each event itself. Otherwise it runs in the cascade of
+    /// the commit, extended by the observer's model.
+    var extendsCascade: Bool { get }
   }
 
   /// What an observer did with a commit.
@@ -103,7 +106,8 @@ final class ChangeBroker: Sendable {
     static var nothing: Announcement { Announcement() }
   }
 
-  private struct State {
+  fileprivate struct State {
+    /// All observers except those of single records, which `routes` has.
     var observers: [UInt64: any Observer] = [:]
     /// The number of observers that may read the file.
     var readerCount = 0
@@ -116,6 +120,15 @@ final class ChangeBroker: Sendable {
     /// The number of deliveries that a writer waited for and that are finished.
     var settledCount: UInt64 = 0
     var audienceChanged: (@Sendable () -> Void)?
+
+    var observerCount: Int { observers.count + routes.recordObserverCount }
+
+    mutating func add(_ observer: any Observer, as number: UInt64, _ interests: [Interest]) {
+      observers[number] = observer
+      for interest in interests {
+        if routes.add(number, for: interest) { generation += 1 }
+      }
+    }
   }
 
   /// The number of deliveries so far that a writer waits for.
@@ -145,7 +158,7 @@ final class ChangeBroker: Sendable {
   var latestObserver: UInt64 { state.withLock { $0.nextNumber } }
 
   /// Whether there are any observers.
-  var hasObservers: Bool { state.withLock { !$0.observers.isEmpty } }
+  var hasObservers: Bool { state.withLock { $0.observerCount > 0 } }
 
   /// Calls `body` when the first observer is added and when the last one is removed. Calls can
   /// overtake each other, so read ``hasObservers`` for the current state.
@@ -183,22 +196,51 @@ final class ChangeBroker: Sendable {
     let (number, audienceChanged) = state.withLock { state in
       state.nextNumber += 1
       let number = state.nextNumber
-      state.observers[number] = observer
+      state.add(observer, as: number, interests)
       if mayReadFile { state.readerCount += 1 }
-      for interest in interests {
-        if state.routes.add(number, for: interest) { state.generation += 1 }
-      }
-      return (number, state.observers.count == 1 ? state.audienceChanged : nil)
+      return (number, state.observerCount == 1 ? state.audienceChanged : nil)
     }
     audienceChanged?()
     return number
+  }
+
+  /// Adds an observer of records, unless it has ended.
+  func enter(_ observer: RecordObserver) {
+    let interests = observer.record.isAll ? observer.interests : []
+    let audienceChanged = state.withLock { state -> (@Sendable () -> Void)? in
+      guard observer.begins(as: state.nextNumber + 1) else { return nil }
+      state.nextNumber += 1
+      if observer.record.isAll {
+        state.add(observer, as: state.nextNumber, interests)
+      } else if state.routes.add(observer) {
+        state.generation += 1
+      }
+      return state.observerCount == 1 ? state.audienceChanged : nil
+    }
+    audienceChanged?()
+  }
+
+  /// Removes an observer of records, which has this number.
+  func remove(_ observer: RecordObserver, number: UInt64) {
+    guard !observer.record.isAll else { return remove(number) }
+    let audienceChanged = state.withLock { state -> (@Sendable () -> Void)? in
+      state.failed.remove(number)
+      let (isFound, changes) = state.routes.remove(observer)
+      if changes { state.generation += 1 }
+      return isFound && state.observerCount == 0 ? state.audienceChanged : nil
+    }
+    audienceChanged?()
   }
 
   /// All observers, in the order of registration.
   ///
   /// - Complexity: O(n log n) for n observers.
   var observers: [any Observer] {
-    state.withLock { state in state.observers.sorted { $0.key < $1.key }.map(\.value) }
+    state.withLock { state in
+      var numbered = state.observers.map { (number: $0.key, observer: $0.value) }
+      state.routes.forEachRecordObserver { numbered.append((number: $1, observer: $0)) }
+      return numbered.sorted { $0.number < $1.number }.map(\.observer)
+    }
   }
 
   /// Removes the observer with this number. It receives no further commits.
@@ -211,7 +253,7 @@ final class ChangeBroker: Sendable {
       for interest in observer.interests {
         if state.routes.remove(number, for: interest) { state.generation += 1 }
       }
-      return (observer, state.observers.isEmpty ? state.audienceChanged : nil)
+      return (observer, state.observerCount == 0 ? state.audienceChanged : nil)
     }
     audienceChanged?()
     // Released outside the lock: the observer's deinitialization may run the caller's code.
@@ -226,40 +268,28 @@ final class ChangeBroker: Sendable {
   func publish(_ announcement: Announcement) -> ChangeSet {
     // A suppressed observer that failed earlier must receive its reset before it skips this commit.
     if !announcement.suppressed.isEmpty, hasFailed { publish(.nothing) }
-    let (published, concerned) = state.withLock { state in
+    let (published, matches) = state.withLock { state in
       state.version += 1
       let published = ChangeSet(version: state.version, changes: announcement.changes)
-      guard !state.observers.isEmpty else {
-        return (published, [] as [Delivery])
-      }
+      guard state.observerCount > 0 else { return (published, Matches()) }
       return (published, Self.route(published, announcement, in: &state))
     }
-    guard !concerned.isEmpty else { return published }
+    guard !matches.isEmpty else { return published }
     for outlet in announcement.suppressed { outlet.beginSuppression() }
-    var ready: [any Observer] = []
-    var failed: [UInt64] = []
-    var isAwaited = false
-    // A write publishes in the cascade that it belongs to, and setting it again for each observer
-    // would cost more than the rest.
-    let isInWave = Wave.current == announcement.wave
-    for (number, observer, commit) in concerned {
-      let outcome =
-        isInWave
-        ? observer.note(commit)
-        : Wave.$current.withValue(announcement.wave) { observer.note(commit) }
-      if outcome.contains(.ready) { ready.append(observer) }
-      if outcome.contains(.failed) { failed.append(number) }
-      if outcome.contains(.awaited) { isAwaited = true }
-    }
+    let noted = note(published, announcement, to: matches)
     for outlet in announcement.suppressed { outlet.endSuppression() }
-    if !failed.isEmpty {
+    if !noted.failed.isEmpty {
       state.withLock { state in
-        state.failed.formUnion(failed.filter { state.observers[$0] != nil })
+        state.failed.formUnion(noted.failed.filter { state.observers[$0] != nil })
       }
     }
-    enqueue(for: ready.isEmpty ? [] : isAwaited ? [.ready, .awaited] : .ready) {
-      [ready, wave = announcement.wave] in
+    enqueue(for: noted.ready.isEmpty ? [] : noted.isAwaited ? [.ready, .awaited] : .ready) {
+      [ready = noted.ready, wave = announcement.wave] in
       for observer in ready {
+        guard !observer.extendsCascade else {
+          observer.deliver(upTo: published.version)
+          continue
+        }
         Wave.$current.withValue(wave.heard(at: ObservedPath(model: observer.model))) {
           observer.deliver(upTo: published.version)
         }
@@ -268,104 +298,89 @@ final class ChangeBroker: Sendable {
     return published
   }
 
+  /// What observers did with a commit.
+  private struct Noted {
+    var ready: [any Observer] = []
+    var failed: [UInt64] = []
+    var isAwaited = false
+  }
+
+  /// Passes a commit to the observers that it concerns, in the order of registration.
+  private func note(
+    _ published: ChangeSet, _ announcement: Announcement, to matches: Matches
+  ) -> Noted {
+    var noted = Noted()
+    // A write publishes in the cascade that it belongs to, and setting it again for each observer
+    // would cost more than the rest.
+    let isInWave = Wave.current == announcement.wave
+    matches.forEachObserver(published.changes) { number, observer, changes, isReset in
+      let commit = Commit(
+        changes: ChangeSet(version: published.version, changes: changes),
+        edits: announcement.edits, isReset: isReset, wave: announcement.wave)
+      let outcome =
+        isInWave
+        ? observer.note(commit)
+        : Wave.$current.withValue(announcement.wave) { observer.note(commit) }
+      if outcome.contains(.ready) { noted.ready.append(observer) }
+      if outcome.contains(.failed) { noted.failed.append(number) }
+      if outcome.contains(.awaited) { noted.isAwaited = true }
+    }
+    return noted
+  }
+
   /// Whether an observer that could not apply an earlier commit waits for a reset.
   var hasFailed: Bool { state.withLock { !$0.failed.isEmpty } }
 
-  private typealias Delivery = (number: UInt64, observer: any Observer, commit: Commit)
-
   private static func route(
     _ published: ChangeSet, _ announcement: Announcement, in state: inout State
-  ) -> [Delivery] {
+  ) -> Matches {
+    var matches = Matches()
     let lastSafe = announcement.isReset ? 0 : announcement.knownObserver
-    let hasLate = lastSafe < state.nextNumber
-    if !hasLate, state.failed.isEmpty, announcement.resetModels.isEmpty,
-      published.changes.count == 1
-    {
-      return deliveries(of: published.changes[0], published, announcement, in: &state)
-    }
-    var parts: [UInt64: [RecordChange]] = [:]
-    guard !announcement.isFollowed else {
-      return routeFollowed(published, announcement, in: state)
-    }
     guard announcement.isHeld else {
-      if hasLate {
-        for number in state.observers.keys where number > lastSafe { state.failed.insert(number) }
-      }
-      return routeFollowed(published, announcement, in: state)
+      state.failObservers(after: lastSafe)
+      routeFollowed(published, announcement, in: &state, to: &matches)
+      return matches
     }
-    var failed = state.failed
-    state.failed = []
-    for model in announcement.resetModels {
-      state.routes.forEachObserver(ofModel: model) { failed.insert($0) }
-    }
-    for number in failed { parts[number] = [] }
-    // A group delivers what its members noted, whichever commit that came from.
-    if !failed.isEmpty {
-      for (number, observer) in state.observers where observer is QueryGroup { parts[number] = [] }
-    }
-    func isReset(_ number: UInt64) -> Bool { number > lastSafe || failed.contains(number) }
-    if hasLate {
-      for number in state.observers.keys where number > lastSafe { parts[number] = [] }
+    guard !announcement.isFollowed else {
+      routeFollowed(published, announcement, in: &state, to: &matches)
+      return matches
     }
     // An observer that is reset gets no changes: fields that no observer had asked for may be
     // missing.
-    for change in published.changes {
-      state.routes.forEachObserver(of: change) { number in
-        if !isReset(number) { parts[number, default: []].append(change) }
+    let resetModels = announcement.resetModels
+    let failed = state.takeFailed(resetModels: resetModels, &matches)
+    if lastSafe < state.nextNumber { state.addObservers(after: lastSafe, to: &matches) }
+    let observers = state.observers
+    for (place, change) in published.changes.enumerated() {
+      // Every observer of such a model is reset.
+      if !resetModels.isEmpty, resetModels.contains(change.model) { continue }
+      state.routes.forEach(of: change) { found in
+        guard found.number <= lastSafe, failed.isEmpty || !failed.contains(found.number) else {
+          return
+        }
+        matches.add(found, observers, .change(place))
       }
     }
-    return deliveries(of: parts, published, announcement, in: state, isReset)
+    matches.sort()
+    return matches
   }
 
   /// Routes a commit to the observers that do not need a reset. The others wait for the last commit
   /// that the file contains.
   private static func routeFollowed(
-    _ published: ChangeSet, _ announcement: Announcement, in state: State
-  ) -> [Delivery] {
-    var parts: [UInt64: [RecordChange]] = [:]
-    for change in published.changes {
-      state.routes.forEachObserver(of: change) { number in
-        guard number <= announcement.knownObserver, !state.failed.contains(number) else { return }
-        parts[number, default: []].append(change)
+    _ published: ChangeSet, _ announcement: Announcement, in state: inout State,
+    to matches: inout Matches
+  ) {
+    let (observers, failed) = (state.observers, state.failed)
+    for (place, change) in published.changes.enumerated() {
+      state.routes.forEach(of: change) { found in
+        guard found.number <= announcement.knownObserver,
+          failed.isEmpty || !failed.contains(found.number)
+        else { return }
+        matches.add(found, observers, .change(place))
       }
     }
-    return deliveries(of: parts, published, announcement, in: state) { _ in false }
-  }
-
-  private static func deliveries(
-    of parts: [UInt64: [RecordChange]], _ published: ChangeSet, _ announcement: Announcement,
-    in state: State, _ isReset: (UInt64) -> Bool
-  ) -> [Delivery] {
-    parts.sorted { $0.key < $1.key }.compactMap { number, changes in
-      state.observers[number].map { observer in
-        (
-          number, observer,
-          Commit(
-            changes: ChangeSet(version: published.version, changes: changes),
-            edits: announcement.edits, isReset: isReset(number), wave: announcement.wave)
-        )
-      }
-    }
-  }
-
-  /// Routes the only change of a commit when no observer is reset. Most commits are such a commit.
-  private static func deliveries(
-    of change: RecordChange, _ published: ChangeSet, _ announcement: Announcement,
-    in state: inout State
-  ) -> [Delivery] {
-    // An observer has at most one interest for a model, so it is found once.
-    var numbers: [UInt64] = []
-    state.routes.forEachObserver(of: change) { numbers.append($0) }
-    numbers.sort()
-    var deliveries: [Delivery] = []
-    deliveries.reserveCapacity(numbers.count)
-    for number in numbers {
-      guard let observer = state.observers[number] else { continue }
-      let commit = Commit(
-        changes: published, edits: announcement.edits, isReset: false, wave: announcement.wave)
-      deliveries.append((number, observer, commit))
-    }
-    return deliveries
+    matches.sort()
   }
 
   /// Returns whether publishing a write may read the file: an observer that reads it follows the
@@ -376,9 +391,7 @@ final class ChangeBroker: Sendable {
   func mayRead(_ changes: [RecordChange], knownObserver: UInt64) -> Bool {
     let (hasReset, hasReader) = state.withLock { state in
       (
-        !state.failed.isEmpty
-          || knownObserver < state.nextNumber
-            && state.observers.keys.contains { $0 > knownObserver },
+        !state.failed.isEmpty || state.hasObservers(after: knownObserver),
         state.readerCount > 0
       )
     }
@@ -391,10 +404,13 @@ final class ChangeBroker: Sendable {
   func hasReader(of changes: [RecordChange]) -> Bool {
     state.withLock { state in
       guard !state.observers.isEmpty else { return false }
+      let observers = state.observers
       var isFound = false
       for change in changes where !isFound {
-        state.routes.forEachObserver(of: change) { number in
-          isFound = isFound || state.observers[number]?.readsFile ?? false
+        state.routes.forEach(of: change) { found in
+          // An observer of single records reads nothing.
+          guard case .number(let number) = found else { return }
+          isFound = isFound || observers[number]?.readsFile ?? false
         }
       }
       return isFound
@@ -513,4 +529,73 @@ extension ChangeBroker.Observer {
   var readsFile: Bool { false }
 
   var mayReadFile: Bool { false }
+
+  var extendsCascade: Bool { false }
+}
+
+extension ChangeBroker.State {
+  /// Forgets the observers that could not apply an earlier commit, and matches them and the
+  /// observers of `resetModels` with a reset.
+  ///
+  /// - Returns: The numbers of the observers that are reset, without observers of one record of
+  ///   `resetModels`.
+  fileprivate mutating func takeFailed(
+    resetModels: Set<String>, _ matches: inout ChangeBroker.Matches
+  ) -> Set<UInt64> {
+    guard !failed.isEmpty || !resetModels.isEmpty else { return [] }
+    var reset = failed
+    failed = []
+    var hasReset = !reset.isEmpty
+    for model in resetModels {
+      routes.forEach(ofModel: model) { found in
+        hasReset = true
+        switch found {
+        case .number(let number): reset.insert(number)
+        case .record: matches.add(found, observers, .reset)
+        }
+      }
+    }
+    for number in reset { matches.add(.number(number), observers, .reset) }
+    if reset.contains(where: { observers[$0] == nil }) {
+      routes.forEachRecordObserver { observer, number in
+        if reset.contains(number) { matches.add(.record(observer, number), observers, .reset) }
+      }
+    }
+    // A group delivers what its members noted, whichever commit that came from.
+    if hasReset {
+      for (number, observer) in observers where observer is QueryGroup {
+        matches.add(.number(number), observers, .nothing)
+      }
+    }
+    return reset
+  }
+
+  /// Whether an observer has a higher number than `number`.
+  ///
+  /// - Complexity: O(all observers) if one was added since.
+  fileprivate func hasObservers(after number: UInt64) -> Bool {
+    guard number < nextNumber else { return false }
+    var isFound = observers.keys.contains { $0 > number }
+    if !isFound { routes.forEachRecordObserver { isFound = isFound || $1 > number } }
+    return isFound
+  }
+
+  /// Lets the observers with higher numbers than `number` wait for a reset.
+  fileprivate mutating func failObservers(after number: UInt64) {
+    guard number < nextNumber else { return }
+    for later in observers.keys where later > number { failed.insert(later) }
+    var late: [UInt64] = []
+    routes.forEachRecordObserver { if $1 > number { late.append($1) } }
+    failed.formUnion(late)
+  }
+
+  /// Matches the observers with higher numbers than `number` with a reset.
+  fileprivate func addObservers(after number: UInt64, to matches: inout ChangeBroker.Matches) {
+    for (later, _) in observers where later > number {
+      matches.add(.number(later), observers, .reset)
+    }
+    routes.forEachRecordObserver { observer, later in
+      if later > number { matches.add(.record(observer, later), observers, .reset) }
+    }
+  }
 }
