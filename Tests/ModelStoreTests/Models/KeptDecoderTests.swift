@@ -71,7 +71,7 @@ import Testing
     let store = try store(Volume.self)
     try store.write { tx in
       for id in Int64(1)...3 { try tx.insert(Rack(id: id, name: "rack \(id)")) }
-      try tx.execute("UPDATE Rack SET bookCount = 'x' WHERE id = 2")
+      try tx.execute("UPDATE Rack SET rack_name = CAST(x'FF' AS TEXT) WHERE id = 2")
     }
     let read = try store.read { tx in
       try (Int64(1)...3).map { id in
@@ -82,7 +82,7 @@ import Testing
         }
       }
     }
-    #expect(read == ["rack 1", "invalidValue bookCount", "rack 3"])
+    #expect(read == ["rack 1", "invalidValue name", "rack 3"])
   }
 }
 
@@ -102,7 +102,9 @@ private struct ContainerKeeper: CodableModel {
   init(from decoder: any Decoder) throws {
     let container = try decoder.container(keyedBy: CodingKeys.self)
     if let kept = Self.kept {
-      former = failure { try kept.decode(Int64.self, forKey: .id) }?.code
+      former = code {
+        _ = try kept.decode(Int64.self, forKey: .id)
+      }
     }
     id = try container.decode(Int64.self, forKey: .id)
     Self.kept = container
@@ -124,10 +126,9 @@ private struct DecoderKeeper: CodableModel {
 
   init(from decoder: any Decoder) throws {
     if let kept = Self.kept {
-      former =
-        failure {
-          try kept.container(keyedBy: CodingKeys.self).decode(Int64.self, forKey: .id)
-        }?.code
+      former = code {
+        _ = try kept.container(keyedBy: CodingKeys.self).decode(Int64.self, forKey: .id)
+      }
     }
     id = try decoder.container(keyedBy: CodingKeys.self).decode(Int64.self, forKey: .id)
     Self.kept = decoder
@@ -149,5 +150,15 @@ private struct Parts: Decodable {
     head = try Head(from: decoder)
     tail = try Tail(from: decoder)
     id = try decoder.container(keyedBy: CodingKeys.self).decode(Int64.self, forKey: .id)
+  }
+}
+
+/// Returns the code of the error that `body` throws; nil if it throws none.
+private func code(_ body: () throws -> Void) -> StoreError.Code? {
+  do {
+    try body()
+    return nil
+  } catch {
+    return (error as? StoreError)?.code
   }
 }
