@@ -50,14 +50,14 @@ import Testing
     let counts = try Project.checkout.get().looksAway
     #expect(
       counts == [
-        "@unchecked Sendable": 3,
+        "@unchecked Sendable": 11,
         "nonisolated(unsafe)": 0,
         "unowned": 2,
         "Unmanaged": 6,
         "unsafeBitCast": 0,
         "Task.detached": 0,
-        "@_ attributes": 2,
-        "Unsafe pointers in the library above SQLite/": 1,
+        "@_ attributes": 3,
+        "Unsafe pointers in the library above SQLite/": 6,
         "Unsafe pointers in the command line": 2,
         "Unsafe pointers in the formats": 26,
       ])

@@ -19,10 +19,10 @@ final class RowCompanion {
   /// Finds the cells of the current row at once. Reading a cell otherwise takes longer than its
   /// content.
   ///
-  /// The cells of a row are consecutive registers of SQLite's virtual machine, which are elements of
-  /// one array: <https://sqlite.org/opcode.html#ResultRow>. The size of an element is not public, so
-  /// it is measured, and every cell of the statement's first row is compared with its place. If one
-  /// is elsewhere, cells are found one by one.
+  /// The cells of a row are consecutive registers of SQLite's virtual machine, which are elements
+  /// of one array: <https://sqlite.org/opcode.html#ResultRow>. The size of an element is not public,
+  /// so it is measured, and every cell of the statement's first row is compared with its place. If
+  /// one is elsewhere, cells are found one by one.
   func beginRows(of statement: OpaquePointer) {
     let count = Int(sqlite3_data_count(statement))
     guard count > 1, let first = sqlite3_column_value(statement, 0),

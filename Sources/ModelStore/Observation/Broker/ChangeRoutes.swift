@@ -30,7 +30,7 @@ struct ChangeRoutes: Sendable {
 
   /// The observers of one model. A class, because it is used for each changed row.
   fileprivate final class Routes: @unchecked Sendable {
-    // Only the routes use it, whose owner guards them: the broker by its mutex.
+    // Guard: only the routes use it, and the broker's mutex guards them.
 
     let model: String
     /// Observers of every record of the model.

@@ -5,7 +5,7 @@ internal import Synchronization
 /// Either a callback on the delivery queue or an asynchronous loop takes the events. A
 /// ``RecordObserver`` is its own mailbox, because there may be very many.
 class Mailbox<Event: ObservedEvent>: Outlet, @unchecked Sendable {
-  // Its properties are constants and a mutex.
+  // Guard: its properties are constants and a mutex.
 
   // The properties are ordered and sized so that a mailbox takes few bytes.
   private struct State {
@@ -109,7 +109,7 @@ class Mailbox<Event: ObservedEvent>: Outlet, @unchecked Sendable {
 
   /// What a mailbox has only while events or a loop wait.
   private final class Desk: @unchecked Sendable {
-    // The mailbox's mutex guards it.
+    // Guard: the mailbox's mutex.
 
     var waiting = Waiting()
     var reader: CheckedContinuation<Event?, Never>?

@@ -19,7 +19,7 @@ struct RecordTable: Sendable {
   }
 
   private final class Several: @unchecked Sendable {
-    // Only the table uses it, whose owner guards it.
+    // Guard: only the table uses it, and the broker's mutex guards the table.
 
     /// At least two, in the order in which they were added.
     var observers: [RecordObserver]

@@ -30,7 +30,7 @@ struct RecordObservation<Event: Sendable>: Sendable {
     _ model: any Model.Type, _ schema: ModelSchema, key: [SQLValue]?, order: [Int]?,
     filter: Set<Int>? = nil,
     events: @escaping @Sendable (ChangeBroker.Commit, [SQLValue]?) throws -> [Event],
-    prior: (@Sendable (Event) -> Event)?
+    prior: (@Sendable (Event) -> Event)? = nil
   ) {
     let fields = order.map { Set($0) }
     self.model = ObjectIdentifier(model)

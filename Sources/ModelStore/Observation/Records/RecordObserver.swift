@@ -6,7 +6,7 @@ internal import Synchronization
 /// ``RecordTable`` of the broker. What observers of the same fields have in common is in
 /// ``ObservedFields``.
 class RecordObserver: Mailbox<RecordPart>, ChangeBroker.Observer, @unchecked Sendable {
-  // Its properties are constants and an atomic.
+  // Guard: its own properties are constants and an atomic.
 
   let fields: ObservedFields
   /// Its number among the broker's observers, or one of the marks below.
@@ -177,7 +177,7 @@ extension RecordObserver: Subscription {
 
 /// An observer that belongs to a bag.
 final class BagObserver: RecordObserver, @unchecked Sendable {
-  // Its properties are constants.
+  // Guard: its own properties are constants.
 
   private weak let owner: ObservationBag?
   private let name: String?
@@ -186,8 +186,8 @@ final class BagObserver: RecordObserver, @unchecked Sendable {
   override var context: String? { name }
 
   init(
-    _ fields: ObservedFields, of key: [SQLValue]?, in scope: ObservationScope?,
-    bag: ObservationBag, context: String?, options: ObservationOptions,
+    _ fields: ObservedFields, of key: [SQLValue]?, in scope: ObservationScope? = nil,
+    bag: ObservationBag, context: String? = nil, options: ObservationOptions,
     coalescing: CoalescingPolicy
   ) {
     owner = bag
