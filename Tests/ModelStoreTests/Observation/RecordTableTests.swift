@@ -49,7 +49,7 @@ import Testing
       #expect(table.count == known.count)
     }
     var all: Set<ObjectIdentifier> = []
-    table.forEach { all.insert(ObjectIdentifier($0)) }
+    table.forEachObserver { all.insert(ObjectIdentifier($0)) }
     #expect(all == Set(known.map { ObjectIdentifier($0.observer) }))
   }
 

@@ -18,8 +18,8 @@ extension StatementRunner {
     var record: M?
     try withRow(
       try statements(for: model),
-      binding: { arguments throws(ColumnError) in try key._bind(to: &arguments) }
-    ) { row in record = try M(row: row) }
+      binding: { arguments throws(ColumnError) in try key._bind(to: &arguments) },
+      { row in record = try M(row: row) })
     return record
   }
 

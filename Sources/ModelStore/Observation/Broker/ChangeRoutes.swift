@@ -198,10 +198,10 @@ struct ChangeRoutes: Sendable {
     guard let routes = models[model] else { return }
     func tell(_ listener: Listener) { body(.number(listener.number)) }
     for listener in routes.all { tell(listener) }
-    routes.records.forEach { $0.found(body) }
-    for listeners in routes.ofRecord.values { listeners.forEach(tell) }
+    routes.records.forEachObserver { $0.found(body) }
+    for listeners in routes.ofRecord.values { listeners.forEachListener(tell) }
     for values in routes.ofValue.values {
-      for listeners in values.values { listeners.forEach(tell) }
+      for listeners in values.values { listeners.forEachListener(tell) }
     }
     for (_, ranges) in routes.ofRange.values { ranges.forEach(tell) }
   }
@@ -211,7 +211,7 @@ struct ChangeRoutes: Sendable {
   /// - Complexity: O(these observers).
   func forEachRecordObserver(_ body: (RecordObserver, UInt64) -> Void) {
     for routes in models.values {
-      routes.records.forEach { observer in
+      routes.records.forEachObserver { observer in
         if let number = observer.number { body(observer, number) }
       }
     }
@@ -241,13 +241,13 @@ extension ChangeRoutes.Routes {
         visited += 1
         if observer.fields.mask.overlaps(changed) { observer.found(body) }
       }
-      if !ofRecord.isEmpty { ofRecord[record]?.forEach(tell) }
+      if !ofRecord.isEmpty { ofRecord[record]?.forEachListener(tell) }
     }
     for (field, values) in ofValue {
       let old = change.old.map { QueryRegion.normalized($0[field]) }
       let new = change.new.map { QueryRegion.normalized($0[field]) }
-      if let old { values[old]?.forEach(tell) }
-      if let new, new != old { values[new]?.forEach(tell) }
+      if let old { values[old]?.forEachListener(tell) }
+      if let new, new != old { values[new]?.forEachListener(tell) }
     }
     for (field, (collation, ranges)) in ofRange {
       let old = change.old.map { ValueRange.place(of: $0[field], collation) }
@@ -271,7 +271,7 @@ extension ChangeRoutes.Routes {
     func add(_ rowID: Int64) {
       let record = identity(stored: .integer(rowID))
       records.forEach(of: record) { fields.formUnion($0.fields.mask) }
-      if !ofRecord.isEmpty { ofRecord[record]?.forEach { fields.formUnion($0.fields) } }
+      if !ofRecord.isEmpty { ofRecord[record]?.forEachListener { fields.formUnion($0.fields) } }
     }
     if row.operation != .insert { add(row.oldRowID) }
     if row.operation == .insert || row.operation == .update && row.oldRowID != row.newRowID {
@@ -336,7 +336,7 @@ extension ChangeRoutes.Routes {
 }
 
 extension ChangeRoutes.Listeners {
-  func forEach(_ body: (ChangeRoutes.Listener) -> Void) {
+  func forEachListener(_ body: (ChangeRoutes.Listener) -> Void) {
     switch self {
     case .one(let listener): body(listener)
     case .several(let listeners): for listener in listeners { body(listener) }

@@ -88,7 +88,7 @@ struct RecordTable: Sendable {
   }
 
   /// Calls `body` with every observer, in no particular order.
-  func forEach(_ body: (RecordObserver) -> Void) {
+  func forEachObserver(_ body: (RecordObserver) -> Void) {
     for slot in slots {
       switch slot {
       case nil: continue
