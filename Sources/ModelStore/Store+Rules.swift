@@ -74,8 +74,9 @@ extension Store {
 }
 
 extension Store {
-  /// Whether the file has rules that only warn, so that a write may break them.
-  package var hasWarningRules: Bool {
-    get throws { try !open.models.warningRules.isEmpty }
+  /// Whether one of the models has rules that only warn, so that writing its records may break them.
+  package func hasWarningRules(of models: [ModelSchema]) throws -> Bool {
+    let names = Set(models.map(\.name))
+    return try open.models.warningRules.contains { names.contains($0.model) }
   }
 }

@@ -213,9 +213,9 @@ extension Store {
   /// thread of an async function, call a synchronous function that writes.
   ///
   /// Writes that wait at the same time share one COMMIT, and so one sync of the disk. Each is still
-  /// a write of its own: it is validated, refused, recorded and published alone, in the order of
-  /// calls, and it returns after the COMMIT. Two things differ. Use ``writeAlone(_:)`` to avoid
-  /// them:
+  /// a write of its own. It is validated, refused, recorded and published alone, in the order in
+  /// which they began to wait, and it returns after the COMMIT. Two things differ. Use
+  /// ``writeAlone(_:)`` to avoid them:
   ///
   /// - If a write makes SQLite roll back everything, for example by a trigger with
   ///   `RAISE(ROLLBACK)`, the writes that share its COMMIT throw `busy` and can be tried again.

@@ -352,6 +352,9 @@ extension CommandContext {
 
   /// Prints which rules that only warn a write breaks.
   func warn(of warned: WarnedRecords) {
+    for gap in warned.gaps {
+      console.warn("warning: \(gap) To compare all records: \(Program.name) validate")
+    }
     guard warned.count > 0 else { return }
     let warning = CommandError(warned, isDryRun: isDryRun)
     console.warn(

@@ -112,11 +112,11 @@ struct ChangeCapture {
     rows[row].hasMarks || rows[row].provenance.origin != provenance.origin
   }
 
-  /// Records the row at index `row` as its latest touch will leave it.
+  /// Records the row at index `row` as its latest touch will leave it; nil if that is not known.
   ///
   /// - Parameter failureCount: The number of statements that failed so far.
-  mutating func setLatest(_ image: [SQLValue], of row: Int, failureCount: UInt64) {
-    rows[row].latest = Latest(image: image, certainty: failureCount &+ rollbackCount)
+  mutating func setLatest(_ image: [SQLValue]?, of row: Int, failureCount: UInt64) {
+    rows[row].latest = image.map { Latest(image: $0, certainty: failureCount &+ rollbackCount) }
   }
 
   /// Returns the row as its latest touch left it; nil if it must be read from the table.

@@ -39,7 +39,7 @@ final class WriteLine: Sendable {
 
   private var writer: ConnectionQueue<Writer> { turns.writer }
 
-  /// Runs `body` as one write, in the order of calls, and waits as every write does for its commit
+  /// Runs `body` as one write, after the asynchronous writes that wait already, and waits as every write does for its commit
   /// and its delivery.
   ///
   /// - Throws: What a write of its own would throw; ``StoreError`` with code `busy` if another

@@ -5,6 +5,12 @@ package struct WarnedRecords: Hashable, Sendable {
   package private(set) var violations: [Violation] = []
   /// How many there are in all.
   package private(set) var count = 0
+  /// What was not compared with these rules, as sentences.
+  package private(set) var gaps: [String] = []
+
+  /// The most records of a transaction that are compared. A rule over several records may search a
+  /// whole table for each, and the write lock is held meanwhile.
+  static let comparedCountMax = 1_000
 
   package init() {}
 
@@ -14,6 +20,7 @@ package struct WarnedRecords: Hashable, Sendable {
   package mutating func add(_ later: WarnedRecords, maxListedCount: Int) {
     violations += later.violations.prefix(max(0, maxListedCount - violations.count))
     count += later.count
+    for gap in later.gaps where !gaps.contains(gap) { gaps.append(gap) }
   }
 
   /// The conditions of the warnings of one model.
@@ -56,6 +63,7 @@ package struct WarnedRecords: Hashable, Sendable {
     on connection: Connection
   ) throws {
     var known: [String: Questions?] = [:]
+    var comparedCount = 0
     for change in changes where change.operation != .delete {
       if known[change.model] == nil {
         let schema = models.first { $0.name == change.model }
@@ -69,9 +77,25 @@ package struct WarnedRecords: Hashable, Sendable {
           || !questions.rules[index].watched.isDisjoint(with: changed)
       }
       guard !asked.isEmpty else { continue }
+      guard comparedCount < Self.comparedCountMax else {
+        gaps.append(
+          "Only the first \(Self.comparedCountMax) written records were compared with rules that only warn."
+        )
+        return
+      }
+      comparedCount += 1
       let text = SQLText(sql: questions.text.sql, arguments: change.key)
-      let broken = try connection.firstRow(text) { row in
-        try asked.filter { try row.integer(at: $0) == 1 }
+      let broken: [Int]?
+      do {
+        broken = try connection.firstRow(text) { row in
+          try asked.filter { try row.integer(at: $0) == 1 }
+        }
+      } catch let error as SQLiteError where error.code.primary == .error {
+        // A warning refuses nothing, also if this program lacks a function of its condition.
+        known[change.model] = .some(nil)
+        gaps.append(
+          "The rules of \(change.model) that only warn could not be evaluated: \(error.message).")
+        continue
       }
       for index in broken ?? [] {
         count += 1

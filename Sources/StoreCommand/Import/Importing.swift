@@ -176,7 +176,7 @@ struct Importing {
     tally = committed
     waiting = WaitingRecords()
     gathered = GatheredRecords()
-    if try store.hasWarningRules {
+    if try store.hasWarningRules(of: sources.map(\.schema)) {
       // Its changes are kept in memory until its end, to be compared with these rules.
       var warned = WarnedRecords()
       func reviewed(_ transaction: borrowing WriteTransaction) throws {

@@ -188,19 +188,47 @@ import Testing
     #expect(world.witnesses[0].taken() == [])
   }
 
+  /// A text that is not UTF-8 fails a transaction only if it is still there at its end.
+  @Test func aValueThatCannotBeReadMayPass() throws {
+    let world = try World()
+    try world.store.write { tx in
+      try tx.execute("UPDATE q SET t = 'first' WHERE id = 1")
+      try tx.execute("UPDATE q SET t = CAST(x'ff' AS TEXT) WHERE id = 1")
+      try tx.execute("UPDATE q SET t = 'second' WHERE id = 1")
+    }
+    #expect(world.witnesses[0].taken().map { $0[1][1] } == [.text("second")])
+    let error = #expect(throws: StoreError.self) {
+      try world.store.write { tx in
+        try tx.execute("UPDATE q SET t = 'third' WHERE id = 1")
+        try tx.execute("UPDATE q SET t = CAST(x'ff' AS TEXT) WHERE id = 1")
+      }
+    }
+    #expect(error?.code == .corrupt)
+    #expect(try world.plain.rows("SELECT t FROM q WHERE id = 1") == [[.text("second")]])
+  }
+
   /// A row is read only where it must be.
   @Test func aRowThatWasUpdatedOnceIsNotRead() throws {
     let world = try World()
+    let connection = try world.store.engine.connections.writer.sync { $0.connection }
     func statements(_ body: (borrowing WriteTransaction) throws -> Void) throws -> Int {
-      let connection = { try world.store.engine.connections.writer.sync { $0.connection } }
-      let before = try connection().statementCount
+      let before = connection.statementCount
       try world.store.write(body)
-      return try connection().statementCount - before
+      return connection.statementCount - before
+    }
+    // A statement that fails anywhere in the process makes rows read again, so a measurement is
+    // repeated until no other test had one meanwhile.
+    func quietStatements(_ body: (borrowing WriteTransaction) throws -> Void) throws -> Int {
+      while true {
+        let failureCount = Statement.failureCount
+        let count = try statements(body)
+        if Statement.failureCount == failureCount { return count }
+      }
     }
     // The first writes also look at the file's schema and settings.
     for value in [0, 1] { _ = try statements { try $0.execute("UPDATE q SET r = \(value)") } }
-    let one = try statements { try $0.execute("UPDATE q SET r = 2 WHERE id = 1") }
-    let all = try statements { try $0.execute("UPDATE q SET r = 3") }
+    let one = try quietStatements { try $0.execute("UPDATE q SET r = 2 WHERE id = 1") }
+    let all = try quietStatements { try $0.execute("UPDATE q SET r = 3") }
     #expect(all == one)
     let undone = try statements { tx in
       try tx.execute("UPDATE q SET r = 4")

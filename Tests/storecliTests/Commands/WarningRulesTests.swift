@@ -132,4 +132,37 @@ import Testing
       "--name", "Track.short", "--keep-violations")
     #expect(try place.run("doctor", "-q").code == 2)
   }
+
+  /// A warning refuses nothing, also where its condition cannot be evaluated.
+  @Test func aConditionThatFailsIsSaidAndStopsNothing() throws {
+    let place = try Workplace()
+    try place.makeMusic()
+    let added = try place.run(
+      "rules", "add", "Track", "--check",
+      "title not like 'no %' or json_extract(title, '$.a') is null", "--severity", "warning",
+      "--name", "Track.json")
+    try #require(added.code == 0, "\(added)")
+    try place.write("id,title,seconds,albumID\n9001,no json,5,1\n", to: "Track.csv")
+    let made = try place.run("import", "Track.csv")
+    #expect(made.code == 0, "\(made)")
+    let gap = "warning: The rules of Track that only warn could not be evaluated: malformed JSON."
+    #expect(made.err.contains(gap), "\(made)")
+    #expect(try place.run("query", "Track", "id = 9001", "--count").out == "1\n")
+    #expect(try place.run("update", "Track", "9001", "title=no title").err.contains(gap))
+    let undone = try place.run("undo")
+    #expect(undone.code == 0 && undone.err.contains(gap), "\(undone)")
+  }
+
+  @Test func aLargeImportComparesItsFirstRecords() throws {
+    let place = try place()
+    var lines = "id,title,seconds,albumID\n"
+    for id in 9_001...10_500 { lines += "\(id),x,5,1\n" }
+    try place.write(lines, to: "Track.csv")
+    let made = try place.run("import", "Track.csv")
+    #expect(made.code == 0, "\(made)")
+    #expect(
+      made.err.contains(
+        "warning: Only the first 1000 written records were compared with rules that only warn."))
+    #expect(made.err.contains("warning[rule]: 1 000 records break a rule."), "\(made)")
+  }
 }

@@ -152,11 +152,21 @@ final class CaptureSession {
         table: number, identity: old, by: provenance, isWanted: isWanted, before: before)
       try noteFields(row, at: place, in: table, by: provenance)
       guard isWanted, !table.needsSnapshot else { return }
-      let image = try table.image { place throws(ColumnError) -> SQLValue in
+      capture.setLatest(
+        latestImage(row, in: table), of: place, failureCount: Statement.failureCount)
+    }
+  }
+
+  /// Returns the row as the update leaves it; nil if a value cannot be read. That matters only if
+  /// the value is still there when the transaction ends, and then the row is read from its table.
+  private func latestImage(_ row: borrowing PreupdateRow, in table: TrackedTable) -> [SQLValue]? {
+    do throws(ColumnError) {
+      return try table.image { place throws(ColumnError) -> SQLValue in
         guard let column = table.storedColumns[table.fields[place]] else { return .null }
         return try row.new(at: column)
       }
-      capture.setLatest(image, of: place, failureCount: Statement.failureCount)
+    } catch {
+      return nil
     }
   }
 

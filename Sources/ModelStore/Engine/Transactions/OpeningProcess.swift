@@ -60,8 +60,9 @@ private struct ProcessPage: Sendable {
       guard size > 0 else { return nil }
       let map = mmap(nil, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0)
       guard let map, map != MAP_FAILED else { return nil }
-      // MADV_WIPEONFORK: https://man7.org/linux/man-pages/man2/madvise.2.html
-      guard madvise(map, size, 18) == 0 else {
+      // MADV_WIPEONFORK: https://man7.org/linux/man-pages/man2/madvise.2.html. Some emulators accept
+      // any advice and do nothing.
+      guard madvise(map, size, -1) != 0, madvise(map, size, 18) == 0 else {
         munmap(map, size)
         return nil
       }
