@@ -22,6 +22,8 @@ extension Store {
   /// ```
   ///
   /// The plan is for the file as it is: migrations that are still pending are not considered.
+  /// Nor are bindings, rules that are not part of a model, and the age of the program's migrations:
+  /// opening checks these, too.
   ///
   /// - Parameter configuration: If the file is open in this process, pass the configuration of that
   ///   store.
@@ -41,13 +43,14 @@ extension Store {
     let store = try Store(
       at: path, declaring: Declarations(), configuration: configuration, onError: { _ in })
     defer { store.close() }
-    return try store.migrationPlan(for: schemas.withSlotModels())
+    return try store.migrationPlan(for: schemas)
   }
 
   private func migrationPlan(for models: [ModelSchema]) throws -> MigrationPlan {
     let engine = try open
     return try engine.look { connection in
-      try engine.catalog.migrationDraft(for: models, on: connection).plan
+      let models = try engine.catalog.withSlots(models, on: connection)
+      return try engine.catalog.migrationDraft(for: models, on: connection).plan
     }
   }
 

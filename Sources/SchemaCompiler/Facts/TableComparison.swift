@@ -212,9 +212,11 @@ package struct TableComparison {
 
   private var uniqueKinds: [SchemaDifference.Kind] {
     let key = schema.key
+    // A new column is added without the sets of several columns that it is part of.
+    let isComplete = !schema.isAdopted
     let declared =
       presentFields.filter { $0.isUnique && key != [$0.name] }.map { [$0.name] }
-      + schema.uniques.filter(arePresent)
+      + schema.uniques.filter { isComplete || arePresent($0) }
     let found = Set(uniqueSets.map { Set($0) })
     let missing = declared.filter { !found.contains(Set($0.map(columnName))) }
     guard !schema.isAdopted else { return missing.map { .missingUnique(fields: $0) } }
@@ -230,7 +232,11 @@ package struct TableComparison {
         && !schema.indexes.contains { $0.name.asciiFolded == index.name.asciiFolded }
     }
     return missing.map { .missingUnique(fields: $0) }
-      + extra.map { .extraUnique(columns: $0.columns.map { $0.name ?? "an expression" }) }
+      + extra.map { index in
+        .extraUnique(
+          columns: index.columns.map { $0.name ?? "an expression" },
+          index: index.origin == .created ? index.name : nil)
+      }
   }
 
   private var indexKinds: [SchemaDifference.Kind] {

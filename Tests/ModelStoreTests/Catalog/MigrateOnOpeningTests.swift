@@ -156,7 +156,7 @@ import Testing
       error?.migrationPlan?.steps.map(\.action) == [
         .blocked(
           MigrationPlan.Obstacle(
-            reason: "have a number that a real value cannot hold:", keys: [[.integer(2)]], count: 1)
+            reason: "Records have a number that a real value cannot hold.", keys: [[.integer(2)]], count: 1)
         )
       ])
   }
@@ -181,7 +181,7 @@ import Testing
         migration, or change the models or records.
         rebuild    Todo.size drop        3 rows, ~1 ms; keeps 1 index
           loses    The values of the column size in Todo.
-        blocked    Todo.title NOT NULL   violate NOT NULL: 1 record: Todo 3
+        blocked    Todo.title NOT NULL   Records violate NOT NULL. 1 record: Todo 3
         """)
     #expect(try files.content("a") == before)
   }
@@ -200,9 +200,9 @@ import Testing
     let error = #expect(throws: StoreError.self) { try open(files, [theirs]) }
     #expect(
       error?.message == """
-        The file differs from the declared models; nothing was changed. A table is adopted. Write \
-        a migration, or change the models or records.
-        rebuild    theirs.a NOT NULL   1 row, ~1 ms
+        The file differs from the declared models; nothing was changed. A step is blocked. Write a \
+        migration, or change the models or records.
+        blocked    theirs.a NOT NULL   Another program designed the table, so opening never changes it.
         """)
     #expect(try files.content("a") == before)
   }
@@ -220,7 +220,7 @@ import Testing
     }
   }
 
-  @Test func anOlderProgramIsToldThatItIsOlder() throws {
+  @Test func anOlderProgramFailsWithNewerFormat() throws {
     let files = try populated()
     let newer = Self.models {
       $0.fields[1].isOptional = false
