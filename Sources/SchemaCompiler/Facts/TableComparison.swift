@@ -150,6 +150,14 @@ package struct TableComparison {
     if field.reference != nil, value?.isNull == false {
       return "it is a reference with a default"
     }
+    let others = schema.fields.filter { other in
+      other.name != field.name && table.column(named: other.column) == nil
+    }
+    if schema.rules(of: field).contains(where: { rule in
+      others.contains { rule.mentions($0.column) }
+    }) {
+      return "its rule names another new field"
+    }
     return nil
   }
 
@@ -279,4 +287,15 @@ package struct TableComparison {
   }
 
   private func normalized(_ sql: String) -> String { SQLTokens(sql).normalized }
+}
+
+extension RuleSchema {
+  /// Returns whether the condition names the column, or something with that name.
+  func mentions(_ column: String) -> Bool {
+    let source = SQLTokens(condition)
+    return source.significant.contains { token in
+      token.kind != .symbol && token.kind != .number
+        && source.name(token).asciiFolded == column.asciiFolded
+    }
+  }
 }

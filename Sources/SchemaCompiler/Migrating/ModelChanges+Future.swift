@@ -114,10 +114,3 @@ extension ModelChanges {
     }
   }
 }
-
-extension RuleSchema {
-  /// Returns whether the condition names the column, or something with that name.
-  func mentions(_ column: String) -> Bool {
-    SchemaText(type: "", name: "", table: "", sql: condition).mentions(column)
-  }
-}

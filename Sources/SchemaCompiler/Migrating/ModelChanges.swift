@@ -135,19 +135,9 @@ package struct ModelChanges {
     let kind = field.isOptional ? "optional \(field.type.rawValue)" : field.type.rawValue
     return PlannedChange(
       phrase: "\(path(name)) add \(kind)",
-      means: obstacle == nil && !needsOtherNewColumns(field)
+      means: obstacle == nil
         ? .addColumn(field: name) : .edits([.addColumn(sql.columnDefinition(field))]),
       violations: violations(adding: field))
-  }
-
-  /// Whether a CHECK of the new field names another new column, which ALTER TABLE adds later.
-  private func needsOtherNewColumns(_ field: FieldSchema) -> Bool {
-    let others = schema.fields.filter { other in
-      other.name != field.name && table.column(named: other.column) == nil
-    }
-    return schema.rules(of: field).contains { rule in
-      others.contains { rule.mentions($0.column) }
-    }
   }
 
   private func removal(ofColumn column: String, _ difference: SchemaDifference) -> PlannedChange {

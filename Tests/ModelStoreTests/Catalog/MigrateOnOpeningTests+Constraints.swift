@@ -160,11 +160,11 @@ extension MigrateOnOpeningTests {
   @Test(arguments: [
     ("CREATE UNIQUE INDEX app ON Todo (title)", "a unique index app"),
     (
-      "PRAGMA writable_schema = ON; UPDATE sqlite_schema SET sql = replace(sql, ') STRICT', ', CONSTRAINT app CHECK (size < 99)) STRICT') WHERE name = 'Todo'",
+      "PRAGMA writable_schema = ON; UPDATE sqlite_schema SET sql = replace(sql, ') STRICT', ', CONSTRAINT app CHECK (size < 99)) STRICT') WHERE name = 'Todo'; PRAGMA schema_version = 9999",
       "a CHECK app"
     ),
     (
-      "PRAGMA writable_schema = ON; UPDATE sqlite_schema SET sql = replace(sql, ') STRICT', ', FOREIGN KEY (size) REFERENCES List) STRICT') WHERE name = 'Todo'",
+      "PRAGMA writable_schema = ON; UPDATE sqlite_schema SET sql = replace(sql, ') STRICT', ', FOREIGN KEY (size) REFERENCES List) STRICT') WHERE name = 'Todo'; PRAGMA schema_version = 9999",
       "a foreign key from (size) to List"
     ),
   ])
