@@ -10,7 +10,7 @@ extension Store {
   /// - Complexity: About five small statements for each table of the file. Reads all records of a
   ///   model if a change depends on them.
   public func migrationPlan() throws -> MigrationPlan {
-    try migrationPlan(for: schema.models)
+    try migrationPlan { _, _ in schema.models }
   }
 
   /// Returns the steps that would bring the tables of the file at `path` in line with `models`. It
@@ -22,6 +22,8 @@ extension Store {
   /// ```
   ///
   /// The plan is for the file as it is: migrations that are still pending are not considered.
+  /// Nor are bindings, rules that are not part of a model, and the age of the program's migrations:
+  /// opening checks these, too.
   ///
   /// - Parameter configuration: If the file is open in this process, pass the configuration of that
   ///   store.
@@ -41,13 +43,19 @@ extension Store {
     let store = try Store(
       at: path, declaring: Declarations(), configuration: configuration, onError: { _ in })
     defer { store.close() }
-    return try store.migrationPlan(for: schemas.withSlotModels())
+    return try store.migrationPlan { catalog, connection in
+      try catalog.withSlots(schemas, on: connection)
+    }
   }
 
-  private func migrationPlan(for models: [ModelSchema]) throws -> MigrationPlan {
+  /// - Parameter models: Returns the models, together with those of slots.
+  private func migrationPlan(
+    for models: (CatalogEditor, Connection) throws -> [ModelSchema]
+  ) throws -> MigrationPlan {
     let engine = try open
     return try engine.look { connection in
-      try engine.catalog.migrationDraft(for: models, on: connection).plan
+      let catalog = engine.catalog
+      return try catalog.migrationDraft(for: models(catalog, connection), on: connection).plan
     }
   }
 

@@ -14,17 +14,24 @@ extension Connection {
     } catch {
       // After such a failure the connection is not used again, and the pragma could not take
       // effect.
-      if !(error is ConnectionFailure) { try restorePragmas() }
+      if !(error is ConnectionFailure) { try restorePragmas(after: error) }
       throw error
     }
-    try restorePragmas()
+    try restorePragmas(after: nil)
     return result
   }
 
   /// A stop request must not leave the connection without foreign keys.
-  private func restorePragmas() throws {
+  ///
+  /// - Throws: ``ConnectionFailure`` if foreign keys stay off, as they do inside a transaction.
+  private func restorePragmas(after cause: (any Error)?) throws {
     try hooks.withoutStopping {
       try execute("PRAGMA foreign_keys = ON; PRAGMA legacy_alter_table = OFF")
+      guard try !enforcesForeignKeys else { return }
+      throw ConnectionFailure(
+        moment: cause == nil ? .commit : .rollback,
+        failure: SQLiteError(code: .error, message: "Foreign keys could not be switched on again."),
+        cause: cause)
     }
   }
 

@@ -2,7 +2,7 @@
 /// nothing.
 ///
 /// The changes are compiled first, without a connection: ``ModelChanges``. The planner then finds
-/// the records that stand in the way, counts the records to copy, and proves the edited texts:
+/// the records that violate new constraints, counts the records to copy, and proves the edited texts:
 /// ``TableRevision``.
 ///
 /// - Complexity: About five small statements for each table. Only tables with differences are read.
@@ -13,13 +13,12 @@ struct MigrationPlanner {
     /// What happens in place.
     var objects = SchemaPlan()
     var rebuilds: [TableRevision] = []
-    /// Whether a step concerns a table that another program designed.
-    var concernsAdopted = false
   }
 
   /// What a file has, and where edited texts are tried.
   private typealias Content = (
-    catalog: Catalog, texts: [SchemaText], scratch: ScratchTables
+    catalog: Catalog, texts: [SchemaText], scratch: ScratchTables, models: [ModelSchema],
+    filed: [ModelSchema]
   )
 
   let connection: Connection
@@ -38,12 +37,12 @@ struct MigrationPlanner {
         grouping: SchemaDifference.differences(of: models, in: catalog), by: \.model)
       guard !differences.isEmpty else { return Draft() }
       let content = try (
-        catalog: catalog, texts: texts(), scratch: ScratchTables(functions: functions)
+        catalog: catalog, texts: texts(), scratch: ScratchTables(functions: functions),
+        models: models, filed: CatalogEntries.models.understood(on: connection)
       )
       var draft = Draft()
       for model in models {
         guard let differences = differences[model.name] else { continue }
-        draft.concernsAdopted = draft.concernsAdopted || model.isAdopted
         try add(model, differences, content, to: &draft)
       }
       // The order in which they are applied.
@@ -69,17 +68,18 @@ struct MigrationPlanner {
     _ model: ModelSchema, _ differences: [SchemaDifference], _ content: Content,
     to draft: inout Draft
   ) throws {
-    let (catalog, texts, scratch) = content
+    let (catalog, texts, scratch, models, filed) = content
     guard let table = catalog.table(named: model.table) else {
       let change = ModelChanges.creating(model)
       if case .objects(let plan) = change.means { draft.objects.created += plan.created }
       draft.plan.steps.append(step(for: change, of: model))
       return
     }
-    let changes = ModelChanges(schema: model, table: table, catalog: catalog, texts: texts)
+    let changes = ModelChanges(
+      schema: model, table: table, catalog: catalog, texts: texts, models: models, filed: filed)
     var left: [(difference: SchemaDifference, change: PlannedChange)] = []
     for (difference, change) in zip(differences, changes.changes(for: differences)) {
-      guard table.kind == .table, let obstacle = try obstacle(to: change, of: model, table) else {
+      guard table.kind == .table, let obstacle = try obstacle(to: change, in: changes) else {
         left.append((difference, change))
         continue
       }
@@ -158,23 +158,21 @@ struct MigrationPlanner {
     return step
   }
 
-  // Records that stand in the way
+  // Records that violate new constraints
 
   private func obstacle(
-    to change: PlannedChange, of model: ModelSchema, _ table: TableFacts
+    to change: PlannedChange, in changes: ModelChanges
   ) throws -> MigrationPlan.Obstacle? {
-    for offence in change.offences {
-      let source = "main.\(SQLText.quoted(table.name)) AS \(PlannedChange.recordName)"
-      let records =
-        offence.addedColumns.isEmpty
-        ? source
-        : "(SELECT *\(offence.addedColumns) FROM \(source)) AS \(PlannedChange.recordName)"
-      let count = try connection.firstRow(
-        SQLText(sql: "SELECT count(*) FROM \(records) WHERE \(offence.condition)")
-      ) { row in Int(try row.integer(at: 0)) }
+    guard !change.violations.isEmpty else { return nil }
+    let records = changes.futureTable
+    for violation in change.violations {
+      let source = "\(records) WHERE \(violation.condition)"
+      let count = try connection.firstRow(SQLText(sql: "SELECT count(*) FROM \(source)")) { row in
+        Int(try row.integer(at: 0))
+      }
       guard let count, count > 0 else { continue }
-      let keys = try keys(of: model, table, "\(records) WHERE \(offence.condition)")
-      return MigrationPlan.Obstacle(reason: offence.reason, keys: keys, count: count)
+      let keys = try keys(of: changes.schema, changes.table, source)
+      return MigrationPlan.Obstacle(reason: violation.reason, keys: keys, count: count)
     }
     return nil
   }

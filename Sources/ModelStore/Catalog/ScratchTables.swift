@@ -1,4 +1,4 @@
-/// An empty database in memory, which tells how SQLite reads the text of a table.
+/// An empty database in memory, in which SQLite reads the text of a table.
 struct ScratchTables {
   private let connection: Connection
 

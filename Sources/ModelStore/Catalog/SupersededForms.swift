@@ -42,6 +42,24 @@ struct SupersededForms {
     }
   }
 
+  /// Makes the forms of `models` current again. The tables have them although they were replaced, so
+  /// a migration of the program changed them back.
+  ///
+  /// - Precondition: A write transaction is open, and the tables are as `models` declare them.
+  func forget(_ models: [ModelSchema]) throws {
+    guard try exists() else { return }
+    for model in models {
+      try connection.run(
+        "DELETE FROM _ms_superseded WHERE model = \(model.name) AND form = \(Self.form(of: model))")
+    }
+  }
+
+  /// Why a plan never goes back to such a form.
+  static let reason = """
+    A newer version of this program replaced this form of the model. To go back to it on purpose, \
+    write a migration.
+    """
+
   /// The message for a program whose models were replaced.
   static func newerFile(_ models: [ModelSchema]) -> StoreError {
     let names = models.map(\.name).joined(separator: ", ")
@@ -49,7 +67,8 @@ struct SupersededForms {
       .newerFormat,
       """
       A newer version of this program has changed the tables of \(names), and the models of this \
-      program are the earlier ones. Update this program; nothing was changed.
+      program are the earlier ones. Update this program. If it is the newer one, and goes back to \
+      the earlier models on purpose, write a migration. Nothing was changed.
       """, model: models.count == 1 ? models[0].name : nil)
   }
 

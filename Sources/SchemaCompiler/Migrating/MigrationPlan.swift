@@ -4,9 +4,9 @@
 /// a test of your deployment. For example:
 ///
 /// ```
-/// rebuild    Todo.title NOT NULL   1204 rows, ~8 ms; keeps 2 indexes, 3 triggers
-/// in place   Todo.due   add optional date
-/// blocked    Todo.owner UNIQUE   2 records: Todo 7, Todo 19
+/// rebuild    Todo.title NOT NULL, Todo.due add optional date   1204 rows, ~8 ms; keeps 2 indexes, 3 triggers
+/// in place   List create table
+/// blocked    Todo.owner UNIQUE                              Records have the same values. 2 records: Todo 7; Todo 19
 /// ```
 ///
 /// With ``StoreConfiguration/SchemaChanges/migrate``, opening a store applies a plan that
@@ -42,7 +42,7 @@ public struct MigrationPlan: Hashable, Sendable, Codable {
     case inPlace(sql: [String])
     /// By a new table, into which all records are copied.
     case rebuild(Rebuild)
-    /// Not at all, as long as something stands in the way.
+    /// Not at all, as long as the obstacle exists.
     case blocked(Obstacle)
   }
 
@@ -89,9 +89,9 @@ public struct MigrationPlan: Hashable, Sendable, Codable {
   public struct Obstacle: Hashable, Sendable, Codable {
     /// A sentence with the reason and, where there is one, the remedy.
     public var reason: String
-    /// The keys of the first records that stand in the way, in key order.
+    /// The keys of the first records that violate the new constraints, in key order.
     public var keys: [[SQLValue]]
-    /// The number of records that stand in the way; 0 if the reason is not in the records.
+    /// The number of records that violate them; 0 if the reason is not in the records.
     public var count: Int
 
     package init(reason: String, keys: [[SQLValue]] = [], count: Int = 0) {

@@ -1,9 +1,14 @@
-// Constraints that are added to a table or removed from it, and the records that break them.
+// Constraints that are added to a table or removed from it, and the records that violate them.
 extension ModelChanges {
   // References
 
-  func newReference(of name: String, replacing found: ReferenceSchema?) -> PlannedChange {
+  func newReference(
+    of name: String, replacing found: ReferenceSchema?, _ difference: SchemaDifference
+  ) -> PlannedChange {
     let field = field(name)
+    if let found, !hadReference([field.column], to: found.table) {
+      return undeclared("a foreign key from (\(field.column)) to \(found.table)", difference)
+    }
     guard let reference = field.reference else {
       preconditionFailure("A field without a reference lacks none: \(name).")
     }
@@ -14,18 +19,32 @@ extension ModelChanges {
     return PlannedChange(
       phrase: "\(path(name)) REFERENCES \(reference.table)",
       means: .edits((removal ?? []) + [.addClause(column: field.column, clause)]),
-      offences: [
+      violations: [
         .init(
-          reason: "refer to no record:",
+          reason: "Records refer to no record.",
           condition: missing(reference, value: Self.column(field.column)))
       ])
+  }
+
+  func removal(
+    ofReference columns: [String], to referenced: String, _ difference: SchemaDifference
+  ) -> PlannedChange {
+    let list = columns.joined(separator: ", ")
+    guard hadReference(columns, to: referenced) else {
+      return undeclared("a foreign key from (\(list)) to \(referenced)", difference)
+    }
+    return PlannedChange(
+      phrase: "\(schema.name) drop the reference (\(list))",
+      means: .edits([.removeReference(columns: columns, table: referenced)]))
   }
 
   /// The condition that no record of the referenced table has the value, which is not NULL.
   private func missing(_ reference: ReferenceSchema, value: String) -> String {
     let parent = catalog.table(named: reference.table)
     let key = reference.column ?? parent?.primaryKey.first?.name
-    guard let parent, let key else { return "\(value) IS NOT NULL" }
+    guard let parent, let key, parent.column(named: key) != nil else {
+      return "\(value) IS NOT NULL"
+    }
     // The comparison of a foreign key: with the parent's affinity and collation.
     // https://sqlite.org/foreignkeys.html#fk_indexes
     return """
@@ -45,51 +64,60 @@ extension ModelChanges {
       means: .edits([
         isColumn
           ? .addClause(column: columns[0], " UNIQUE") : .addConstraint(sql.unique(fields))
-      ]), offences: duplicates(in: columns))
+      ]), violations: duplicates(in: columns))
   }
 
   func removal(
-    ofUnique columns: [String], _ difference: SchemaDifference
+    ofUnique columns: [String], _ name: String?, _ difference: SchemaDifference
   ) -> PlannedChange {
-    let wanted = Set(columns.map(\.asciiFolded))
-    let index = table.indexes.first { index in
-      index.isUnique && index.origin != .primaryKey
-        && index.plainColumns.map { Set($0.map(\.asciiFolded)) } == wanted
+    let list = columns.joined(separator: ", ")
+    if let name {
+      let index = table.indexes.first { $0.name == name }
+      guard index?.plainColumns != nil else {
+        // A model cannot declare such an index, so it may be meant.
+        return impossible(
+          difference,
+          "\(table.name) has a unique index \(name) over an expression or some records, which \(schema.name) cannot declare. Drop it if it is not needed."
+        )
+      }
     }
-    guard let index else {
-      // A model cannot declare such an index, so it may be meant.
+    guard hadUnique(columns, name) else {
+      return undeclared(name.map { "a unique index \($0)" } ?? "UNIQUE (\(list))", difference)
+    }
+    if let referring = referringTable(to: columns) {
       return impossible(
         difference,
-        "\(table.name) has a unique index over an expression or some records, which \(schema.name) cannot declare. Drop it if it is not needed."
+        "The table \(referring) refers to \(table.name) (\(list)), which has to stay unique. Drop its foreign key first."
       )
     }
-    let phrase = "\(schema.name) drop UNIQUE (\(columns.joined(separator: ", ")))"
-    guard index.origin == .created else {
+    let phrase = "\(schema.name) drop UNIQUE (\(list))"
+    guard let name else {
       return PlannedChange(phrase: phrase, means: .edits([.removeUnique(columns: columns)]))
     }
-    let object = SchemaObject(kind: .index, name: index.name, sql: "", table: table.name)
+    let object = SchemaObject(kind: .index, name: name, sql: "", table: table.name)
     return PlannedChange(phrase: phrase, means: .objects(SchemaPlan(dropped: [object])))
   }
 
   /// The records with the same values in all `columns` as another record.
   ///
-  /// - Parameters:
-  ///   - changed: The column that will compare as `collation`.
+  /// - Parameter collations: How an index compares its columns, where that is not the column's own
+  ///   collation.
   func duplicates(
-    in columns: [String], comparing changed: String? = nil, as collation: String = ""
-  ) -> [PlannedChange.Offence] {
-    let parts = columns.map { column in
-      SQLText.quoted(column)
-        + (column.asciiFolded == changed?.asciiFolded ? " COLLATE \(collation)" : "")
+    in columns: [String], collations: [Collation?] = []
+  ) -> [PlannedChange.Violation] {
+    let parts = columns.enumerated().map { position, column in
+      let collation = collations.indices.contains(position) ? collations[position] : nil
+      return SQLText.quoted(column)
+        + (collation.map { " COLLATE \(sql.collationName($0))" } ?? "")
     }
     let own = parts.map { "\(PlannedChange.recordName).\($0)" }.joined(separator: ", ")
     let list = parts.joined(separator: ", ")
     let present = columns.map { "\(SQLText.quoted($0)) IS NOT NULL" }.joined(separator: " AND ")
     return [
       .init(
-        reason: "have the same values:",
+        reason: "Records have the same values.",
         condition: """
-          (\(own)) IN (SELECT \(list) FROM main.\(SQLText.quoted(table.name)) WHERE \(present) \
+          (\(own)) IN (SELECT \(list) FROM \(futureTable) WHERE \(present) \
           GROUP BY \(list) HAVING count(*) > 1)
           """)
     ]
@@ -103,25 +131,28 @@ extension ModelChanges {
     }
     var edits: [TableEdit] = []
     if let old = table.checks.first(where: { $0.name == name }) {
+      guard hadRule(old) else { return undeclared("a CHECK \(name)", difference) }
       edits.append(.removeCheck(name: old.name, condition: old.condition))
     }
     edits.append(
       field.map { .addClause(column: $0.column, "\n    \(sql.check(rule))") }
         ?? .addConstraint(sql.check(rule)))
     return PlannedChange(
-      phrase: "\(schema.name) CHECK \(name)", means: .edits(edits), offences: [offence(of: rule)])
+      phrase: "\(schema.name) CHECK \(name)", means: .edits(edits),
+      violations: [violation(of: rule)])
   }
 
   /// A CHECK accepts NULL as a result.
-  private func offence(of rule: RuleSchema, adding columns: String = "") -> PlannedChange.Offence {
+  func violation(of rule: RuleSchema) -> PlannedChange.Violation {
     .init(
-      reason: "break \(rule.name):", condition: "NOT (\(rule.condition))", addedColumns: columns)
+      reason: "Records violate \(rule.name).", condition: "NOT (\(rule.condition))")
   }
 
   func removal(ofRule name: String, _ difference: SchemaDifference) -> PlannedChange {
     guard let check = table.checks.first(where: { ($0.name ?? $0.condition) == name }) else {
       return impossible(difference)
     }
+    guard hadRule(check) else { return undeclared("a CHECK \(name)", difference) }
     return PlannedChange(
       phrase: "\(schema.name) drop CHECK \(name)",
       means: .edits([.removeCheck(name: check.name, condition: check.condition)]))
@@ -130,46 +161,45 @@ extension ModelChanges {
   // New columns and types
 
   /// The records that the constraints of a new column refuse.
-  func offences(adding field: FieldSchema) -> [PlannedChange.Offence] {
+  func violations(adding field: FieldSchema) -> [PlannedChange.Violation] {
     let value = field.defaultSQL.map { SQLDefault($0) }
     let isNull = value?.isNull ?? true
-    var offences: [PlannedChange.Offence] = []
+    var violations: [PlannedChange.Violation] = []
     if isNull, !field.isOptional {
-      offences.append(
-        .init(reason: "have no value for it, and it has no default:", condition: "1"))
+      violations.append(
+        .init(reason: "Records have no value for it, and it has no default.", condition: "1"))
     }
-    let expression = value?.expression ?? "NULL"
-    let added = ", (\(expression)) AS \(SQLText.quoted(field.column))"
-    offences += schema.rules(of: field).map { offence(of: $0, adding: added) }
-    guard !isNull else { return offences }
+    violations += schema.rules(of: field).map(violation)
+    guard !isNull else { return violations }
     if field.isUnique {
       let all = "SELECT count(*) FROM main.\(SQLText.quoted(table.name))"
-      offences.append(
-        .init(reason: "would have the same default:", condition: "(\(all)) > 1"))
+      violations.append(
+        .init(reason: "Records would have the same default.", condition: "(\(all)) > 1"))
     }
     if let reference = field.reference {
-      offences.append(
+      violations.append(
         .init(
-          reason: "would refer to no record:", condition: missing(reference, value: expression)))
+          reason: "Records would refer to no record.",
+          condition: missing(reference, value: Self.column(field.column))))
     }
-    return offences
+    return violations
   }
 
   /// Returns the records whose value would change with the column's type; nil if the new type does
   /// not include the old one.
-  func offencesOfWidening(
+  func violationsOfWidening(
     from found: String, to field: FieldSchema
-  ) -> [PlannedChange.Offence]? {
+  ) -> [PlannedChange.Violation]? {
     if field.type == .any { return [] }
     guard ["int", "integer"].contains(found) else { return nil }
     switch field.type {
     case .text, .decimal: return []
     case .real:
       // Beyond, not every whole number is a Double.
-      let column = Self.column(field.column)
+      let column = Self.column(Self.formerName(of: field.column))
       return [
         .init(
-          reason: "have a number that a real value cannot hold:",
+          reason: "Records have a number that a real value cannot hold.",
           condition: "\(column) NOT BETWEEN -9007199254740992 AND 9007199254740992")
       ]
     default: return nil

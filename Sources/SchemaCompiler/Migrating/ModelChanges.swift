@@ -6,12 +6,22 @@ package struct ModelChanges {
   let catalog: Catalog
   /// The rows of `sqlite_schema`.
   let texts: [SchemaText]
+  /// All declared models.
+  let models: [ModelSchema]
+  /// The model as the file's catalog has it: what an earlier version of the program declared. The
+  /// application made every other constraint itself.
+  let filed: ModelSchema?
 
-  package init(schema: ModelSchema, table: TableFacts, catalog: Catalog, texts: [SchemaText]) {
+  package init(
+    schema: ModelSchema, table: TableFacts, catalog: Catalog, texts: [SchemaText],
+    models: [ModelSchema], filed: [ModelSchema]
+  ) {
     self.schema = schema
     self.table = table
     self.catalog = catalog
     self.texts = texts
+    self.models = models
+    self.filed = filed.first { $0.table.asciiFolded == table.name.asciiFolded }
   }
 
   var sql: SchemaSQL { SchemaSQL(schema) }
@@ -44,14 +54,12 @@ package struct ModelChanges {
     case .nullability(let name, let isOptional): nullability(of: name, isOptional)
     case .defaultValue(let name, _, _): newDefault(of: name)
     case .collation(let name, _, _): newCollation(of: name, difference)
-    case .missingReference(let name, _): newReference(of: name, replacing: nil)
-    case .reference(let name, _, let found): newReference(of: name, replacing: found)
+    case .missingReference(let name, _): newReference(of: name, replacing: nil, difference)
+    case .reference(let name, _, let found): newReference(of: name, replacing: found, difference)
     case .extraReference(let columns, let referenced):
-      PlannedChange(
-        phrase: "\(schema.name) drop the reference (\(columns.joined(separator: ", ")))",
-        means: .edits([.removeReference(columns: columns, table: referenced)]))
+      removal(ofReference: columns, to: referenced, difference)
     case .missingUnique(let fields): newUnique(fields)
-    case .extraUnique(let columns): removal(ofUnique: columns, difference)
+    case .extraUnique(let columns, let index): removal(ofUnique: columns, index, difference)
     case .missingIndex(let index): newIndex(index, isReplacement: false)
     case .index(let name):
       schema.allIndexes.first { $0.name == name }.map { newIndex($0, isReplacement: true) }
@@ -80,7 +88,7 @@ package struct ModelChanges {
 
   func path(_ field: String) -> String { "\(schema.name).\(field)" }
 
-  /// A column of a record that may stand in the way.
+  /// A column of a record that may violate a new constraint.
   static func column(_ name: String) -> String {
     "\(PlannedChange.recordName).\(SQLText.quoted(name))"
   }
@@ -93,7 +101,7 @@ package struct ModelChanges {
       phrase: "\(schema.name) \(isReplacement ? "change" : "create") index \(index.name)",
       means: .objects(
         SchemaPlan(dropped: isReplacement ? [object] : [], created: [object])))
-    if index.isUnique { change.offences = duplicates(in: columns(of: index.fields)) }
+    if index.isUnique { change.violations = duplicates(in: columns(of: index.fields)) }
     return change
   }
 
@@ -129,7 +137,7 @@ package struct ModelChanges {
       phrase: "\(path(name)) add \(kind)",
       means: obstacle == nil
         ? .addColumn(field: name) : .edits([.addColumn(sql.columnDefinition(field))]),
-      offences: offences(adding: field))
+      violations: violations(adding: field))
   }
 
   private func removal(ofColumn column: String, _ difference: SchemaDifference) -> PlannedChange {
@@ -157,11 +165,12 @@ package struct ModelChanges {
   ) -> PlannedChange {
     let field = field(name)
     guard !schema.isAdopted, !isReference(field), !schema.key.contains(name),
-      let offences = offencesOfWidening(from: found.asciiFolded, to: field)
+      let violations = violationsOfWidening(from: found.asciiFolded, to: field)
     else { return impossible(difference) }
     return PlannedChange(
       phrase: "\(path(name)) \(found) to \(field.columnType)",
-      means: .edits([.setType(column: field.column, field.columnType)]), offences: offences)
+      means: .edits([.setType(column: field.column, field.columnType)]),
+      violations: violations + violationsOfRules(naming: field.column))
   }
 
   /// Whether the column refers to another one, or another one refers to it. Both need one type.
@@ -189,8 +198,8 @@ package struct ModelChanges {
       phrase: "\(path(name)) \(isOptional ? "optional" : "NOT NULL")",
       means: .edits([.setOptional(column: column, isOptional)]))
     if !isOptional {
-      change.offences = [
-        .init(reason: "violate NOT NULL:", condition: "\(Self.column(column)) IS NULL")
+      change.violations = [
+        .init(reason: "Records violate NOT NULL.", condition: "\(Self.column(column)) IS NULL")
       ]
     }
     return change
@@ -215,14 +224,19 @@ package struct ModelChanges {
       phrase: "\(path(name)) COLLATE \(field.collation.name)",
       means: .edits([.setCollation(column: field.column, collation)]))
     let column = field.column.asciiFolded
-    change.offences = table.indexes.filter { $0.isUnique && !$0.isPartial }.flatMap { index in
+    change.violations = table.indexes.filter { $0.isUnique && !$0.isPartial }.flatMap { index in
       let columns = index.columns.compactMap(\.name)
       guard columns.count == index.columns.count,
         columns.contains(where: { $0.asciiFolded == column })
-      else { return [PlannedChange.Offence]() }
-      return duplicates(
-        in: columns, comparing: field.column, as: sql.collationName(field.collation))
+      else { return [PlannedChange.Violation]() }
+      // An index may compare otherwise than its column.
+      let own = index.columns.map { part in
+        part.name.flatMap { table.column(named: $0) }?.collation == part.collation
+          ? nil : part.collation
+      }
+      return duplicates(in: columns, collations: own)
     }
+    change.violations += violationsOfRules(naming: field.column)
     return change
   }
 }

@@ -12,14 +12,12 @@ package struct PlannedChange: Hashable, Sendable {
     case impossible(String)
   }
 
-  /// Records that stand in the way.
-  package struct Offence: Hashable, Sendable {
-    /// The reason as a phrase before the number of records: "without a value:".
+  /// Records that violate the new constraints.
+  package struct Violation: Hashable, Sendable {
+    /// A sentence: "Records violate NOT NULL."
     package let reason: String
     /// True for such a record, which is called ``recordName``.
     package let condition: String
-    /// The columns that the change adds to the record, as a part of a SELECT.
-    package var addedColumns = ""
   }
 
   /// The alias of the model's table in conditions.
@@ -28,7 +26,7 @@ package struct PlannedChange: Hashable, Sendable {
   /// Begins with the model or field: `Todo.title NOT NULL`.
   package let phrase: String
   package let means: Means
-  package var offences: [Offence] = []
+  package var violations: [Violation] = []
   package var losses: [String] = []
 }
 

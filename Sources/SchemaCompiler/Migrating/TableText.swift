@@ -1,4 +1,4 @@
-/// The parts of a CREATE TABLE text, so that it can be edited without writing it anew. What the
+/// The parts of a CREATE TABLE text, so that single clauses can be edited. What the
 /// application wrote between and inside the parts stays as it is: comments, blanks, quotes.
 ///
 /// Only texts that it understands completely have this value: nil means that editing is not safe.

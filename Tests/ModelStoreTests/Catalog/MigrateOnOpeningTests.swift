@@ -4,16 +4,16 @@ import Testing
 
 /// Opening a store with `.migrate`: each kind of change on tables with records.
 @Suite(.tags(.unit)) struct MigrateOnOpeningTests {
-  private typealias Files = MigratedFiles
+  typealias Files = MigratedFiles
 
-  private static let list = ModelSchema(
+  static let list = ModelSchema(
     name: "List",
     fields: [
       FieldSchema(name: "id", type: .integer, isRowID: true),
       FieldSchema(name: "name", type: .text),
     ], key: ["id"])
 
-  private static func todo(_ change: (inout ModelSchema) -> Void = { _ in }) -> ModelSchema {
+  static func todo(_ change: (inout ModelSchema) -> Void = { _ in }) -> ModelSchema {
     var model = ModelSchema(
       name: "Todo",
       fields: [
@@ -29,14 +29,14 @@ import Testing
     return model
   }
 
-  private static func models(_ change: (inout ModelSchema) -> Void = { _ in }) -> [ModelSchema] {
+  static func models(_ change: (inout ModelSchema) -> Void = { _ in }) -> [ModelSchema] {
     [list, todo(change)]
   }
 
-  private static let binding = FieldBinding.copy(
+  static let binding = FieldBinding.copy(
     from: "List.name", to: "Todo.listName", through: "Todo.list")
 
-  private func open(
+  func open(
     _ files: Files, _ models: [ModelSchema], bindings: [FieldBinding] = [],
     journal: JournalDetail? = nil,
     changes: StoreConfiguration.SchemaChanges = .migrate
@@ -48,7 +48,7 @@ import Testing
       onError: { Issue.record($0) })
   }
 
-  private func populated(
+  func populated(
     bindings: [FieldBinding] = [], journal: JournalDetail? = nil
   ) throws -> Files {
     let files = try Files()
@@ -63,7 +63,7 @@ import Testing
     return files
   }
 
-  private func rows(_ files: Files, _ table: String = "Todo") throws -> [[SQLValue]] {
+  func rows(_ files: Files, _ table: String = "Todo") throws -> [[SQLValue]] {
     try PlainDatabase(files.path("a")).rows("SELECT * FROM \(table) ORDER BY id")
   }
 
@@ -156,7 +156,8 @@ import Testing
       error?.migrationPlan?.steps.map(\.action) == [
         .blocked(
           MigrationPlan.Obstacle(
-            reason: "have a number that a real value cannot hold:", keys: [[.integer(2)]], count: 1)
+            reason: "Records have a number that a real value cannot hold.", keys: [[.integer(2)]],
+            count: 1)
         )
       ])
   }
@@ -181,7 +182,7 @@ import Testing
         migration, or change the models or records.
         rebuild    Todo.size drop        3 rows, ~1 ms; keeps 1 index
           loses    The values of the column size in Todo.
-        blocked    Todo.title NOT NULL   violate NOT NULL: 1 record: Todo 3
+        blocked    Todo.title NOT NULL   Records violate NOT NULL. 1 record: Todo 3
         """)
     #expect(try files.content("a") == before)
   }
@@ -200,9 +201,9 @@ import Testing
     let error = #expect(throws: StoreError.self) { try open(files, [theirs]) }
     #expect(
       error?.message == """
-        The file differs from the declared models; nothing was changed. A table is adopted. Write \
-        a migration, or change the models or records.
-        rebuild    theirs.a NOT NULL   1 row, ~1 ms
+        The file differs from the declared models; nothing was changed. A step is blocked. Write a \
+        migration, or change the models or records.
+        blocked    theirs.a NOT NULL   Another program designed the table, so opening never changes it.
         """)
     #expect(try files.content("a") == before)
   }
@@ -220,7 +221,7 @@ import Testing
     }
   }
 
-  @Test func anOlderProgramIsToldThatItIsOlder() throws {
+  @Test func anOlderProgramFailsWithNewerFormat() throws {
     let files = try populated()
     let newer = Self.models {
       $0.fields[1].isOptional = false
@@ -330,7 +331,7 @@ import Testing
 
 extension ModelSchema {
   /// The same model after another change.
-  fileprivate func with(_ change: (inout ModelSchema) -> Void) -> ModelSchema {
+  func with(_ change: (inout ModelSchema) -> Void) -> ModelSchema {
     var model = self
     change(&model)
     return model

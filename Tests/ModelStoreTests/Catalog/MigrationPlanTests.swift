@@ -58,8 +58,8 @@ import Testing
         rebuild    Todo.list DEFAULT 0, Todo.due add optional date   4 rows, ~1 ms; keeps 1 index, 1 trigger, 1 view
         in place   List create table
         in place   Todo create index _ms_index_Todo.list
-        blocked    Todo.title NOT NULL                            violate NOT NULL: 2 records: Todo 7; Todo 19
-        blocked    Todo.list REFERENCES List                      refer to no record: 3 records: Todo 1; Todo 7; Todo 19
+        blocked    Todo.title NOT NULL                            Records violate NOT NULL. 2 records: Todo 7; Todo 19
+        blocked    Todo.list REFERENCES List                      Records refer to no record. 3 records: Todo 1; Todo 7; Todo 19
         """)
     #expect(plan.isBlocked && !plan.isSafe && !plan.losesData && !plan.isEmpty)
     #expect(try files.content("a") == before)
@@ -130,21 +130,21 @@ import Testing
   }
 
   @Test(arguments: [
-    (FieldSchema(name: "n", type: .integer), "have no value for it, and it has no default:", 4),
+    (FieldSchema(name: "n", type: .integer), "Records have no value for it, and it has no default.", 4),
     (
       FieldSchema(name: "n", type: .integer, isUnique: true, defaultSQL: "3"),
-      "would have the same default:", 4
+      "Records would have the same default.", 4
     ),
     (
       FieldSchema(
         name: "n", type: .integer, defaultSQL: "3", reference: ReferenceSchema(table: "Todo")),
-      "would refer to no record:", 4
+      "Records would refer to no record.", 4
     ),
     (
       FieldSchema(
         name: "n", type: .integer, defaultSQL: "3",
         rules: [RuleSchema(name: "Todo.n.low", message: "", condition: "n < 3")]),
-      "break Todo.n.low:", 4
+      "Records violate Todo.n.low.", 4
     ),
   ])
   func aNewColumnThatRecordsCannotHaveIsBlocked(
@@ -163,7 +163,7 @@ import Testing
     let plan = try plan(files, [Self.todo { $0.fields[2].isUnique = true }])
     #expect(
       plan.description
-        == "blocked    Todo.list UNIQUE   have the same values: 2 records: Todo 1; Todo 19")
+        == "blocked    Todo.list UNIQUE   Records have the same values. 2 records: Todo 1; Todo 19")
   }
 
   @Test func aKeyChangesOnlyInAMigration() throws {

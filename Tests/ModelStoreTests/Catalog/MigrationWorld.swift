@@ -74,7 +74,7 @@ struct MigrationWorld {
   private mutating func change(_ generator: inout SeededGenerator) {
     let model = Int.random(in: 0..<3, using: &generator)
     let number = new[model].fields.count * 100 + Int.random(in: 0...99, using: &generator)
-    switch Int.random(in: 0..<17, using: &generator) {
+    switch Int.random(in: 0..<22, using: &generator) {
     case 0:
       new[model].fields.append(FieldSchema(name: "f\(number)", type: .text, isOptional: true))
     case 1:
@@ -108,12 +108,39 @@ struct MigrationWorld {
       new[0].indexes = [
         IndexSchema(name: "codes", fields: ["code"], isUnique: Bool.random(using: &generator))
       ]
+    case 16, 17, 18: addTogether(model, number, &generator)
+    case 19:
+      new[1].fields[1].collation = .nocase
+      new[1].fields[1].isUnique = true
+    case 20:
+      new[1].fields[1].collation = .nocase
+      new[1].rules.append(
+        RuleSchema(name: "r\(number)", message: "", condition: "\"ti\"\"tle\" <> 't4'"))
     default:
       guard bindings.isEmpty, Int.random(in: 0..<3, using: &generator) == 0 else { return }
       if new[1].fields.count > 4, new[1].fields[4].name == "listName" {
         new[1].fields.remove(at: 4)
       }
       isLossy = true
+    }
+  }
+
+  /// A new field, and a constraint that names it.
+  private mutating func addTogether(
+    _ model: Int, _ number: Int, _ generator: inout SeededGenerator
+  ) {
+    let name = "f\(number)"
+    let other = ["name", "size", "weight"][model]
+    guard new[model].field(named: name) == nil else { return }
+    new[model].fields.append(FieldSchema(name: name, type: .integer, defaultSQL: "\(number)"))
+    switch Int.random(in: 0..<3, using: &generator) {
+    case 0: new[model].uniques.append([name, other])
+    case 1:
+      new[model].indexes.append(
+        IndexSchema(name: "with \(name)", fields: [other, name], isUnique: true))
+    default:
+      new[model].rules.append(
+        RuleSchema(name: "r\(name)", message: "", condition: "\(name) > length(\(other))"))
     }
   }
 

@@ -211,6 +211,16 @@ import Testing
     #expect(try file.catalog() == before)
   }
 
+  @Test func aConnectionThatStaysWithoutForeignKeysIsNotUsedAgain() throws {
+    let connection = try Self.file().connect()
+    try connection.withForeignKeysOff {}
+    #expect(try connection.enforcesForeignKeys)
+    // Inside a transaction the pragma does nothing.
+    #expect(throws: ConnectionFailure.self) {
+      try connection.withForeignKeysOff { try connection.execute("BEGIN") }
+    }
+  }
+
   @Test func aDifferenceInTheInventoryIsFound() throws {
     let file = try Self.file()
     let connection = try file.connect()

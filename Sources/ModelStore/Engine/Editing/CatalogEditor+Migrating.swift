@@ -14,6 +14,13 @@ extension CatalogEditor {
       draft.plan.journalGaps = try journal.gaps(
         of: models.filter { names.contains($0.name) }, on: connection)
       try block(retyping: journal.recorded(of: models, on: connection), in: &draft)
+      let older = try SupersededForms(connection: connection)
+        .older(of: models.filter { names.contains($0.name) })
+      for model in older { draft.block(model.name, SupersededForms.reason) }
+      for model in models where model.isAdopted {
+        draft.block(
+          model.name, "Another program designed the table, so opening never changes it.")
+      }
       return draft
     }
   }
@@ -84,20 +91,38 @@ extension CatalogEditor {
       try Reconciler(connection).apply(update.plan)
       return
     }
-    guard !update.differences.isEmpty else { return }
+    let forms = SupersededForms(connection: connection)
+    guard !update.differences.isEmpty else { return try forms.forget(models) }
     let draft = try migrationDraft(for: models, on: connection)
-    guard draft.plan.isSafe, !draft.concernsAdopted else { throw Self.refusal(draft.plan) }
+    guard draft.plan.isSafe else { throw Self.refusal(draft.plan) }
     guard try draft.rebuilds.isEmpty || !connection.enforcesForeignKeys else {
       throw StoreError(
         .busy,
         "Another program changed the tables while this store was opened; nothing was changed. Try again."
       )
     }
-    try SupersededForms(connection: connection).record(models)
-    for revision in draft.rebuilds {
-      try TableRebuild(revision: revision, connection: connection).run()
+    try forms.record(models)
+    try apply(draft, on: connection)
+    let left = try SchemaUpdate(models, in: Catalog(reading: connection)).differences
+    guard left.isEmpty else {
+      throw Self.mismatch(
+        "The steps leave these differences: \(left.map(\.sentence).joined(separator: " "))",
+        draft.plan)
     }
-    try Reconciler(connection).apply(draft.objects)
+  }
+
+  /// - Throws: ``StoreError`` with code `schemaMismatch` if records violate a constraint for another
+  ///   reason than the plan could find.
+  private func apply(_ draft: MigrationPlanner.Draft, on connection: Connection) throws {
+    do {
+      for revision in draft.rebuilds {
+        try TableRebuild(revision: revision, connection: connection).run()
+      }
+      try Reconciler(connection).apply(draft.objects)
+    } catch let error as SQLiteError where error.code.primary == .constraint {
+      let reason = error.message.replacing(TableRebuild.temporaryName(of: ""), with: "")
+      throw Self.mismatch("Records violate the new constraints: \(reason).", draft.plan)
+    }
   }
 
   /// Throws if the tables differ because a newer version of the program changed them.
@@ -112,10 +137,11 @@ extension CatalogEditor {
   }
 
   private static func refusal(_ plan: MigrationPlan) -> StoreError {
+    mismatch(plan.isBlocked ? "A step is blocked." : "A step would lose data.", plan)
+  }
+
+  private static func mismatch(_ reason: String, _ plan: MigrationPlan) -> StoreError {
     let models = Set(plan.steps.map(\.model))
-    let reason =
-      plan.isBlocked
-      ? "A step is blocked." : plan.losesData ? "A step would lose data." : "A table is adopted."
     var error = StoreError(
       .schemaMismatch,
       """
@@ -135,15 +161,16 @@ extension CatalogEditor {
   ) throws {
     let changed = Set(synchronised.filter { $0.recordCount > 0 }.map(\.binding))
     guard !changed.isEmpty, try !connection.enforcesForeignKeys else { return }
-    let keys = try Catalog(reading: connection).tables.flatMap(\.foreignKeys)
+    let catalog = try Catalog(reading: connection)
+    let keys = catalog.tables.flatMap(\.foreignKeys)
     for binding in bindings where changed.contains(binding.name) {
       let isReferenced = binding.boundFields.contains { bound in
         let model = models.first { $0.name == bound.model }
         return keys.contains { key in
           key.table.asciiFolded == model?.table.asciiFolded
-            && key.referencedColumns?.contains {
+            && (key.referencedColumns ?? catalog.keyColumns(of: key.table)).contains {
               $0.asciiFolded == model?.field(named: bound.field)?.column.asciiFolded
-            } ?? true
+            }
         }
       }
       guard !isReferenced else {
@@ -155,6 +182,23 @@ extension CatalogEditor {
           nothing was changed.
           """)
       }
+    }
+  }
+}
+
+extension Catalog {
+  /// The columns to which a foreign key without columns refers.
+  fileprivate func keyColumns(of name: String) -> [String] {
+    table(named: name)?.primaryKey.map(\.name) ?? []
+  }
+}
+
+extension MigrationPlanner.Draft {
+  /// Blocks the steps of a model that are not blocked yet.
+  fileprivate mutating func block(_ model: String, _ reason: String) {
+    for index in plan.steps.indices where plan.steps[index].model == model {
+      if case .blocked = plan.steps[index].action { continue }
+      plan.steps[index].action = .blocked(MigrationPlan.Obstacle(reason: reason))
     }
   }
 }
