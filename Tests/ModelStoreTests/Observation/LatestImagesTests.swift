@@ -203,7 +203,7 @@ import Testing
         try tx.execute("UPDATE q SET t = CAST(x'ff' AS TEXT) WHERE id = 1")
       }
     }
-    #expect(error?.code == .corrupt)
+    #expect(error?.code == .invalidValue)
     #expect(try world.plain.rows("SELECT t FROM q WHERE id = 1") == [[.text("second")]])
   }
 
