@@ -149,4 +149,35 @@ import Testing
       #expect(shown.out == "storecli \(found)\n", "\(line) \(shown)")
     }
   }
+
+  @Test(.enabled("needs fish") { FileManager.default.isExecutableFile(atPath: "/usr/bin/fish") })
+  func fishCompletes() throws {
+    let place = try music()
+    try place.write(try place.run("completions", "fish").out, to: "storecli.fish")
+    // A terminal on which TAB is pressed; then the line is printed, not run.
+    try place.write(
+      #"""
+      set -x PATH '\#(Self.directory)' $PATH
+      source storecli.fish
+      function fish_prompt; end
+      function show; echo "<<"(commandline)">>"; commandline ''; end
+      bind \cx show
+      """#, to: "start.fish")
+    for (line, found) in [
+      ("get Track 1200", "get Track 1200 "), ("update Track 1 s", "update Track 1 seconds="),
+      ("update Track 1 title=x s", "update Track 1 title=x seconds="),
+      ("bindings drop A", "bindings drop Album.artistName "), ("help pre", "help predicates "),
+      ("query Track --sort ti", "query Track --sort title "),
+    ] {
+      try place.write("storecli \(line)\t\u{18}exit\n", to: "keys")
+      let shown = try place.runProcess(
+        launching: [
+          "/bin/sh", "-c",
+          """
+          timeout 60 script -qec "fish --no-config -i -C 'source start.fish'" /dev/null < keys
+          """,
+        ])
+      #expect(shown.out.contains("<<storecli \(found)>>"), "\(line) \(shown)")
+    }
+  }
 }
