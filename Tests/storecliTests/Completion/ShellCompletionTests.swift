@@ -79,6 +79,28 @@ import Testing
     #expect(try bash("help", "pre", in: place) == ["predicates"])
   }
 
+  @Test func aKeyThatWouldBeAnOptionIsNotOffered() throws {
+    let place = try Workplace()
+    try RawDatabase(place.path("t.db")).execute(
+      "CREATE TABLE T (id INTEGER PRIMARY KEY, n); INSERT INTO T VALUES (-5, 1), (5, 1)")
+    place.environment["STORECLI_DB"] = place.path("t.db")
+    try #require(try place.run("adopt").code == 0)
+    #expect(try fish("get", "T", "", in: place) == ["5"])
+    #expect(try fish("get", "T", "-", in: place) == [])
+    #expect(try fish("get", "--", "T", "-", in: place) == ["-5"])
+  }
+
+  /// What the program tells the script of fish about a key, the last of the words.
+  private func fish(_ words: String..., in place: Workplace) throws -> [String] {
+    place.environment["SAP_SHELL"] = "fish"
+    let shown = try place.runProcess(
+      launching: [
+        Workplace.program, "---completion", words[0], "--", "positional@1", "\(words.count)", "0",
+        "storecli",
+      ] + words)
+    return shown.out.split(separator: "\n").map(String.init)
+  }
+
   /// bash expands the words that a script offers, which may be data that another person stored.
   @Test func storedTextIsNeverRun() throws {
     let place = try Workplace()
