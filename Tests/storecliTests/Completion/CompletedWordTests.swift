@@ -59,7 +59,9 @@ import Testing
 
   @Test func whatAShellWouldInterpretIsQuoted() {
     let word = word("get", "T", "", at: 3)
-    let found = ["$(touch x)", "a b", "it's", "two\nlines", "tab\there", "turned\u{202E}", "a:b", "a:b"]
+    let found = [
+      "$(touch x)", "a b", "it's", "two\nlines", "tab\there", "turned\u{202E}", "a:b", "a:b",
+    ]
     #expect(
       word.offered(found, for: .bash) == ["'$(touch x)'", "'a b'", #"'it'\''s'"#, "a:b"])
     #expect(word.offered(found, for: .zsh) == ["$(touch x)", "a b", "it's", #"a\:b"#])
