@@ -148,9 +148,9 @@ import Testing
       // A terminal on which TAB is pressed; then the line is printed, not run.
       try place.write(
         #"""
-        fpath=(. $fpath)
+        fpath=($PWD $fpath)
         PATH='\#(Self.directory)':$PATH
-        PS1= PROMPT= RPS1=; unsetopt zle_bracketed_paste
+        PS1= PROMPT= RPS1=
         autoload -U compinit; compinit -u -D; unsetopt auto_menu
         show() { print -r -- "<<$BUFFER>>"; BUFFER=; }; zle -N show; bindkey "^X" show
         print READY
