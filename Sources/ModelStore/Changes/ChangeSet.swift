@@ -42,6 +42,8 @@ public struct RecordChange: Hashable, Sendable {
   public var cause: Cause? { content.cause }
   /// Whether the record was deleted and inserted again, which counts as an update.
   public var isRecreated: Bool { content.isRecreated }
+  /// The fields that differ, for routing.
+  var changed: FieldMask { content.changed }
 
   /// Shared by copies, because each observer gets its own copy. A copy then retains one reference
   /// instead of ten.
@@ -57,6 +59,8 @@ public struct RecordChange: Hashable, Sendable {
     let origin: Origin
     let cause: Cause?
     let isRecreated: Bool
+    /// Made once, because each observer compares it with the fields that it reads.
+    let changed: FieldMask
 
     init(
       model: String, key: [SQLValue], old: [SQLValue]?, new: [SQLValue]?, fields: [ChangedField],
@@ -70,6 +74,7 @@ public struct RecordChange: Hashable, Sendable {
       self.origin = origin
       self.cause = cause
       self.isRecreated = isRecreated
+      changed = FieldMask(from: old, to: new)
     }
   }
 

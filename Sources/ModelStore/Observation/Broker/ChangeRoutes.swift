@@ -5,21 +5,24 @@
 struct ChangeRoutes: Sendable {
   /// An observer that a change may concern.
   enum Found: Sendable {
-    case number(UInt64)
+    case seat(ObserverSeat)
     /// An observer of single records, with its number.
     case record(RecordObserver, UInt64)
 
     var number: UInt64 {
       switch self {
-      case .number(let number), .record(_, let number): number
+      case .seat(let seat): seat.number
+      case .record(_, let number): number
       }
     }
   }
 
-  /// An observer's number and the fields that it reads.
+  /// An observer and the fields that it reads.
   fileprivate struct Listener: Sendable {
-    let number: UInt64
+    let seat: ObserverSeat
     let fields: FieldMask
+
+    var number: UInt64 { seat.number }
   }
 
   /// The observers of one key or value. Nearly always one; an array would take most of the memory.
@@ -82,8 +85,13 @@ struct ChangeRoutes: Sendable {
 
   /// - Returns: Whether ``interests`` changed.
   mutating func add(_ number: UInt64, for interest: ChangeBroker.Interest) -> Bool {
+    add(ObserverSeat(number), for: interest)
+  }
+
+  /// - Returns: Whether ``interests`` changed.
+  mutating func add(_ seat: ObserverSeat, for interest: ChangeBroker.Interest) -> Bool {
     let routes = madeRoutes(of: interest.model)
-    let listener = Listener(number: number, fields: FieldMask(interest.fields))
+    let listener = Listener(seat: seat, fields: FieldMask(interest.fields))
     switch interest.records {
     case .all:
       routes.all.append(listener)
@@ -94,7 +102,7 @@ struct ChangeRoutes: Sendable {
       routes.ofValue[field, default: [:]].add(listener, to: value)
     case .within(let range):
       routes.ofRange[range.field, default: (range.collation, RangeIndex())].ranges
-        .insert(range, number: number, listener)
+        .insert(range, number: seat.number, listener)
     }
     return routes.count(interest.fields, by: 1)
   }
@@ -196,7 +204,7 @@ struct ChangeRoutes: Sendable {
   /// - Complexity: O(observers of the model).
   func forEach(ofModel model: String, _ body: (Found) -> Void) {
     guard let routes = models[model] else { return }
-    func tell(_ listener: Listener) { body(.number(listener.number)) }
+    func tell(_ listener: Listener) { body(.seat(listener.seat)) }
     for listener in routes.all { tell(listener) }
     routes.records.forEachObserver { $0.found(body) }
     for listeners in routes.ofRecord.values { listeners.forEachListener(tell) }
@@ -228,10 +236,10 @@ extension RecordObserver {
 extension ChangeRoutes.Routes {
   func forEach(of change: RecordChange, _ body: (ChangeRoutes.Found) -> Void) -> Int {
     var visited = 0
-    let changed = FieldMask(changedIn: change)
+    let changed = change.changed
     func tell(_ listener: ChangeRoutes.Listener) {
       visited += 1
-      if listener.fields.overlaps(changed) { body(.number(listener.number)) }
+      if listener.fields.overlaps(changed) { body(.seat(listener.seat)) }
     }
     for listener in all { tell(listener) }
     if let identity, !records.isEmpty || !ofRecord.isEmpty {
@@ -245,19 +253,19 @@ extension ChangeRoutes.Routes {
     }
     for (field, values) in ofValue {
       let old = change.old.map { QueryRegion.normalized($0[field]) }
-      let new = change.new.map { QueryRegion.normalized($0[field]) }
       if let old { values[old]?.forEachListener(tell) }
-      if let new, new != old { values[new]?.forEachListener(tell) }
+      guard old == nil || changed.contains(field),
+        let new = change.new.map({ QueryRegion.normalized($0[field]) }), new != old
+      else { continue }
+      values[new]?.forEachListener(tell)
     }
     for (field, (collation, ranges)) in ofRange {
       let old = change.old.map { ValueRange.place(of: $0[field], collation) }
-      let new = change.new.map { ValueRange.place(of: $0[field], collation) }
       if let old { visited += ranges.forEach(containing: old) { _, listener in tell(listener) } }
-      guard let new, new != old else { continue }
-      visited += ranges.forEach(containing: new) { range, listener in
-        if let old, range.lower <= .before(old), .after(old) <= range.upper { return }
-        tell(listener)
-      }
+      guard old == nil || changed.contains(field),
+        let new = change.new.map({ ValueRange.place(of: $0[field], collation) }), new != old
+      else { continue }
+      visited += ranges.forEach(containing: new, butNot: old) { _, listener in tell(listener) }
     }
     return visited
   }
@@ -308,11 +316,9 @@ extension ChangeRoutes.Routes {
     }
     for (field, (collation, ranges)) in ofRange {
       guard let value = try table.value(of: field, in: row, isNew: isNew) else { return true }
-      var isFound = false
-      ranges.forEach(containing: ValueRange.place(of: value, collation)) { _, listener in
-        isFound = isFound || changed.contains(field) || listener.fields.overlaps(changed)
-      }
-      if isFound { return true }
+      let place = ValueRange.place(of: value, collation)
+      let mayCome = changed.contains(field)
+      if ranges.contains(place, where: { mayCome || $0.fields.overlaps(changed) }) { return true }
     }
     return false
   }

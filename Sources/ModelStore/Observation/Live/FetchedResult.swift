@@ -101,6 +101,8 @@ final class FetchedResult: ChangeBroker.Observer, LiveSource, LivePublisher {
 
   var mayReadFile: Bool { true }
 
+  var extendsCascade: Bool { true }
+
   // Called on the committing thread
 
   func note(_ commit: ChangeBroker.Commit) -> ChangeBroker.Outcome {

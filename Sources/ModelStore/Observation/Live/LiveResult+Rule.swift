@@ -13,7 +13,7 @@ extension LiveResult {
     /// Whether a record belongs to the result; nil admits all.
     let admits: (@Sendable ([SQLValue]) -> Bool)?
     /// The fields that `admits` reads; nil if unknown.
-    let filterFields: [Int]?
+    private let filterMask: FieldMask?
     let terms: [(field: Int, term: SortTerm)]
     /// How keys are decoded from places; nil if keys are stored beside them.
     let keys: PlacedKeys?
@@ -25,7 +25,7 @@ extension LiveResult {
     ) {
       self.schema = schema
       self.admits = admits
-      self.filterFields = filterFields
+      filterMask = filterFields.map { FieldMask(Set($0)) }
       self.terms = terms
       keys = PlacedKeys(schema, orderedBy: terms.map(\.term))
       order = Order(
@@ -107,9 +107,7 @@ extension LiveResult {
       guard let new = change.new else { return (admits(old), false) }
       let isBefore = admits(old)
       // The condition reads nothing that differs, so it gives the same answer.
-      if let filterFields, filterFields.allSatisfy({ old[$0] == new[$0] }) {
-        return (isBefore, isBefore)
-      }
+      if let filterMask, !filterMask.overlaps(change.changed) { return (isBefore, isBefore) }
       return (isBefore, admits(new))
     }
   }

@@ -20,8 +20,12 @@ struct FieldMask: Sendable {
 
   /// The fields that an update changed. All fields for inserts and deletes, and for an update in
   /// which no captured field differs.
-  init(changedIn change: RecordChange) {
-    guard let old = change.old, let new = change.new else {
+  ///
+  /// - Parameters:
+  ///   - old: The record before; nil for an insertion.
+  ///   - new: The record after; nil for a deletion.
+  init(from old: [SQLValue]?, to new: [SQLValue]?) {
+    guard let old, let new else {
       bits = .max
       return
     }
