@@ -70,9 +70,9 @@ struct RangeIndex<Content: Sendable>: Sendable {
     _ body: (_ number: UInt64, Content) -> Void
   ) -> Int {
     var visited = 0
-    _ = search(place, &visited) { node in
-      if let excluded, node.pointee.contains(excluded) { return true }
-      if let content = node.pointee.content { body(node.pointee.number, content) }
+    _ = Self.search(nodes.span, root, place, &visited) { node in
+      if let excluded, node.contains(excluded) { return true }
+      if let content = node.content { body(node.number, content) }
       return true
     }
     return visited
@@ -83,34 +83,25 @@ struct RangeIndex<Content: Sendable>: Sendable {
   /// - Complexity: As for calling a closure for each of them, but it ends at the first that does.
   func contains(_ place: SortKey, where isWanted: (Content) -> Bool) -> Bool {
     var visited = 0
-    return !search(place, &visited) { node in
-      node.pointee.content.map { !isWanted($0) } ?? true
+    return !Self.search(nodes.span, root, place, &visited) { node in
+      node.content.map { !isWanted($0) } ?? true
     }
   }
 
-  /// Calls `body` for each node whose range contains `place`, until it returns false.
+  /// Calls `body` for each node below `start` whose range contains `place`, until it returns false.
+  ///
+  /// Nodes are read in place, because a copy of one retains the keys of three edges.
   ///
   /// - Returns: Whether no call returned false.
-  private func search(
-    _ place: SortKey, _ visited: inout Int, _ body: (UnsafePointer<Node>) -> Bool
-  ) -> Bool {
-    nodes.withUnsafeBufferPointer { nodes in
-      guard let first = nodes.baseAddress else { return true }
-      return Self.search(first, root, place, &visited, body)
-    }
-  }
-
-  /// As ``search(_:_:_:)``, for the nodes below one. Nodes are read in place, because a copy of one
-  /// retains the keys of three edges.
   private static func search(
-    _ nodes: UnsafePointer<Node>, _ start: Int, _ place: SortKey, _ visited: inout Int,
-    _ body: (UnsafePointer<Node>) -> Bool
+    _ nodes: Span<Node>, _ start: Int, _ place: SortKey, _ visited: inout Int,
+    _ body: (borrowing Node) -> Bool
   ) -> Bool {
     guard start >= 0, !nodes[start].greatestUpper.isBefore(place) else { return true }
     visited += 1
     guard search(nodes, nodes[start].left, place, &visited, body) else { return false }
     guard nodes[start].lower.isBefore(place) else { return true }
-    if !nodes[start].upper.isBefore(place), !body(nodes + start) { return false }
+    if !nodes[start].upper.isBefore(place), !body(nodes[start]) { return false }
     return search(nodes, nodes[start].right, place, &visited, body)
   }
 

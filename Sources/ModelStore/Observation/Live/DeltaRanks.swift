@@ -22,7 +22,7 @@ struct DeltaRanks {
     let touches = delta.touches
     let oldRanks = Self.oldRanks(delta)
     // If every touched row kept its rank, so did all other rows.
-    let areInPlace = touches.allSatisfy(\.isInPlace)
+    let areInPlace = touches.allSatisfy { $0.isInPlace }
     let newRanks =
       areInPlace
       ? oldRanks : touches.map { touch in touch.new.map { delta.new.index(of: $0.entry) } ?? -1 }

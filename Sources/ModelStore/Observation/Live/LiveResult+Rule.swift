@@ -1,10 +1,33 @@
 extension LiveResult {
   /// What determines the places of a model's records.
-  struct Order: Hashable, Sendable {
-    /// The terms and the fields that they read.
-    let terms: [SortTerm]
-    let fields: [Int]
-    let keyFields: [Int]
+  ///
+  /// Results with equal orders share one, so that two orders are nearly always compared by
+  /// reference.
+  final class Order: Equatable, Sendable {
+    fileprivate struct Content: Hashable {
+      /// The terms and the fields that they read.
+      let terms: [SortTerm]
+      let fields: [Int]
+      let keyFields: [Int]
+    }
+
+    fileprivate let content: Content
+
+    private init(_ content: Content) { self.content = content }
+
+    private static let known = SharedResults<Content, Order>()
+
+    fileprivate static func of(_ content: Content) -> Order {
+      if let order = known.kept(content) { return order }
+      // Two threads at once may each make one, which are equal.
+      let order = Order(content)
+      known.keep(order, for: content)
+      return order
+    }
+
+    static func == (left: Order, right: Order) -> Bool {
+      left === right || left.content == right.content
+    }
   }
 
   /// How a record of the model becomes a row of the result.
@@ -28,8 +51,9 @@ extension LiveResult {
       filterMask = filterFields.map { FieldMask(Set($0)) }
       self.terms = terms
       keys = PlacedKeys(schema, orderedBy: terms.map(\.term))
-      order = Order(
-        terms: terms.map(\.term), fields: terms.map(\.field), keyFields: schema.keyIndices)
+      order = .of(
+        Order.Content(
+          terms: terms.map(\.term), fields: terms.map(\.field), keyFields: schema.keyIndices))
     }
 
     /// The fields that determine a record's place, in the order in which ``place(of:)`` reads them.
@@ -115,12 +139,14 @@ extension LiveResult {
 
 extension LiveResult.Order {
   func entry(_ image: [SQLValue]) -> LiveRows.Entry {
-    entry(image, key: keyFields.map { image[$0] })
+    entry(image, key: content.keyFields.map { image[$0] })
   }
 
   private func entry(_ image: [SQLValue], key: [SQLValue]) -> LiveRows.Entry {
     var encoder = SortKeyEncoder()
-    for (field, term) in zip(fields, terms) { encoder.encode(image[field], by: term) }
+    for place in content.fields.indices {
+      encoder.encode(image[content.fields[place]], by: content.terms[place])
+    }
     for value in key { encoder.encode(value, by: SortTerm()) }
     return LiveRows.Entry(place: SortKey(encoder), key: key)
   }
@@ -130,13 +156,13 @@ extension LiveResult.Order {
     _ change: RecordChange
   ) -> (old: QueryDelta.Side?, new: QueryDelta.Side?) {
     // If the key is partly NULL, the change's key contains more than the key fields.
-    let key = change.key.count == keyFields.count ? change.key : nil
+    let key = change.key.count == content.keyFields.count ? change.key : nil
     func side(_ image: [SQLValue]) -> QueryDelta.Side {
       QueryDelta.Side(entry: key.map { entry(image, key: $0) } ?? entry(image), image: image)
     }
     let old = change.old.map(side)
     guard let old, let before = change.old, let after = change.new,
-      fields.allSatisfy({ before[$0] == after[$0] })
+      content.fields.allSatisfy({ before[$0] == after[$0] })
     else { return (old, change.new.map(side)) }
     return (old, QueryDelta.Side(entry: old.entry, image: after))
   }

@@ -180,11 +180,7 @@ extension QueryChanges {
         reason: delta.isInitial ? .record : Reason(touches[place].before),
         origin: touches[place].origin)
     }
-    updates = try Self.parts(ranks.updates) { place in
-      Update(
-        oldIndex: ranks.old(at: place), newIndex: ranks.new(at: place),
-        records: try touches[place].row.records(of: schema))
-    }
+    updates = try Self.updates(ranks, touches, schema)
     moves = try Self.parts(ranks.moves) { place in
       guard touches[place].new?.image != nil else { return nil }
       let (key, record) = try single(place, .new).known
@@ -204,6 +200,25 @@ extension QueryChanges {
     new = ResultKeys(rows: delta.new)
     isInitial = delta.isInitial
     isReset = delta.isReset
+  }
+
+  /// Returns the rows that are updates. There may be very many, and code for any type of element
+  /// takes long for each. So the type is looked up once, and the array is filled in place.
+  private static func updates(
+    _ ranks: DeltaRanks, _ touches: [QueryDelta.Touch], _ schema: ModelSchema
+  ) throws -> [Update] {
+    guard !ranks.updates.isEmpty else { return [] }
+    let type = ObjectIdentifier(RecordPair<Element>.self)
+    return try Array(unsafeUninitializedCapacity: ranks.updates.count) { updates, count in
+      guard let first = updates.baseAddress else { return }
+      for place in ranks.updates {
+        (first + count).initialize(
+          to: Update(
+            oldIndex: ranks.old(at: place), newIndex: ranks.new(at: place),
+            records: try touches[place].row.records(of: schema, as: type)))
+        count += 1
+      }
+    }
   }
 
   /// Returns what `make` makes of each place. Most parts of most events are empty, and code for any

@@ -49,9 +49,16 @@ final class TouchedRow: Sendable {
 
   /// Returns both records as `Element`, of a row that is an update.
   ///
+  /// - Parameter type: That of the result.
   /// - Throws: As ``record(_:of:)``.
-  func records<Element>(of schema: ModelSchema) throws -> RecordPair<Element> {
-    try readings.value(
+  func records<Element>(
+    of schema: ModelSchema, as type: ObjectIdentifier
+  ) throws -> RecordPair<Element> {
+    let known = readings.known(type) {
+      unsafeDowncast($0, to: RecordPair<Element>.self).schema.isSame(as: schema)
+    }
+    if let known { return unsafeDowncast(known, to: RecordPair<Element>.self) }
+    return try readings.value(
       where: { $0.schema.isSame(as: schema) },
       making: { try RecordPair<Element>(of: self, schema: schema) })
   }
