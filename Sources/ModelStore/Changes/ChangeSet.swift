@@ -64,7 +64,7 @@ public struct RecordChange: Hashable, Sendable {
 
     init(
       model: String, key: [SQLValue], old: [SQLValue]?, new: [SQLValue]?, fields: [ChangedField],
-      origin: Origin, cause: Cause?, isRecreated: Bool
+      origin: Origin, cause: Cause?, isRecreated: Bool, changed: FieldMask
     ) {
       self.model = model
       self.key = key
@@ -74,17 +74,19 @@ public struct RecordChange: Hashable, Sendable {
       self.origin = origin
       self.cause = cause
       self.isRecreated = isRecreated
-      changed = FieldMask(from: old, to: new)
+      self.changed = changed
     }
   }
 
+  /// - Parameter changed: The fields in which `old` and `new` differ; nil to compare them.
   init(
     model: String, key: [SQLValue], old: [SQLValue]?, new: [SQLValue]?,
-    fields: [ChangedField] = [], origin: Origin, cause: Cause? = nil, isRecreated: Bool = false
+    fields: [ChangedField] = [], origin: Origin, cause: Cause? = nil, isRecreated: Bool = false,
+    changed: FieldMask? = nil
   ) {
     content = Content(
       model: model, key: key, old: old, new: new, fields: fields, origin: origin, cause: cause,
-      isRecreated: isRecreated)
+      isRecreated: isRecreated, changed: changed ?? FieldMask(from: old, to: new))
   }
 
   public static func == (left: RecordChange, right: RecordChange) -> Bool {

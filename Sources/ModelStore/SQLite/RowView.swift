@@ -153,6 +153,17 @@ public struct RowView: ~Copyable {
     return value
   }
 
+  /// Passes the bytes of a statement's text at `column` to `body`, without a copy. They may not be
+  /// UTF-8.
+  ///
+  /// - Returns: nil if the value is not a text, and for the row of an image.
+  func withBytes<Result>(ofTextAt column: Int, _ body: (Span<UInt8>) -> Result) -> Result? {
+    guard statement != nil, let cell = cell(at: column), sqlite3_value_type(cell) == SQLITE_TEXT,
+      let bytes = sqlite3_value_text(cell)
+    else { return nil }
+    return body(UnsafeBufferPointer(start: bytes, count: Int(sqlite3_value_bytes(cell))).span)
+  }
+
   /// Returns the bytes at `column`.
   ///
   /// - Throws: ``ColumnError`` if the value has another storage class.

@@ -52,9 +52,10 @@ struct DeltaRanks {
 
   private static func oldRanks(_ delta: QueryDelta) -> [Int] {
     let first = delta.old.shown.lowerBound
-    return delta.touches.map { touch in
-      if let rank = touch.rank { return rank - first }
-      return touch.old.map { delta.old.index(of: $0.entry) } ?? -1
+    let touches = delta.touches
+    return touches.indices.map { place in
+      if let rank = touches[place].rank { return rank - first }
+      return touches[place].old.map { delta.old.index(of: $0.entry) } ?? -1
     }
   }
 

@@ -18,9 +18,10 @@ final class FetchedResult: ChangeBroker.Observer, LiveSource, LivePublisher {
     /// order.
     func list(_ images: [[SQLValue]], in window: QueryWindow?) -> RowList {
       var occurrences: [[SQLValue]: Int64] = [:]
+      let keyIndices = schema.keyIndices
       let entries = images.map { image in
         var key =
-          schema.key.isEmpty ? image : schema.keyIndices.map { image[$0] }
+          schema.key.isEmpty ? image : keyIndices.map { image[$0] }
         if schema.kind == .view {
           let number = occurrences[key, default: 0]
           occurrences[key] = number + 1

@@ -66,16 +66,17 @@ extension LiveResult {
       let place = try place(of: row)
       return LiveRows.Entry(
         place: place,
-        key: try schema.keyIndices.indices.map { try row.value(at: terms.count + $0) })
+        key: try order.content.keyFields.indices.map { try row.value(at: terms.count + $0) })
     }
 
-    func place(of row: borrowing RowView) throws -> SortKey {
+    private func place(of row: borrowing RowView) throws -> SortKey {
       var encoder = SortKeyEncoder()
-      for (column, term) in terms.enumerated() {
-        encoder.encode(try row.value(at: column), by: term.term)
+      let content = order.content
+      for column in content.terms.indices {
+        try encoder.encode(row, at: column, by: content.terms[column])
       }
-      for column in schema.keyIndices.indices {
-        encoder.encode(try row.value(at: terms.count + column), by: SortTerm())
+      for column in content.keyFields.indices {
+        try encoder.encode(row, at: content.terms.count + column, by: SortTerm())
       }
       return SortKey(encoder)
     }
@@ -85,12 +86,14 @@ extension LiveResult {
     ///
     /// - Throws: ``StoreError`` with code `corrupt` when they are not in order.
     func tree(reading text: SQLText, on connection: Connection) throws -> PlaceTree {
-      let tree =
-        if let keys {
-          PlaceTree(sorted: try connection.rows(text) { try place(of: $0) }, keys: keys)
-        } else {
-          PlaceTree(sorted: try connection.rows(text) { try entry(of: $0) }, keys: nil)
-        }
+      let tree: PlaceTree?
+      if let keys {
+        var places = RankedTree<SortKey>.Leaves()
+        try connection.forEachRow(text) { row in places.append(try place(of: row)) }
+        tree = PlaceTree(places, keys: keys)
+      } else {
+        tree = PlaceTree(sorted: try connection.rows(text) { try entry(of: $0) }, keys: nil)
+      }
       guard let tree else { throw disorder }
       return tree
     }
@@ -165,6 +168,16 @@ extension LiveResult.Order {
       content.fields.allSatisfy({ before[$0] == after[$0] })
     else { return (old, change.new.map(side)) }
     return (old, QueryDelta.Side(entry: old.entry, image: after))
+  }
+}
+
+extension SortKeyEncoder {
+  /// Encodes a value of a row. Most texts are read in place.
+  fileprivate mutating func encode(
+    _ row: borrowing RowView, at column: Int, by term: SortTerm
+  ) throws(ColumnError) {
+    if row.withBytes(ofTextAt: column, { encode(plainText: $0, by: term) }) == true { return }
+    encode(try row.value(at: column), by: term)
   }
 }
 
