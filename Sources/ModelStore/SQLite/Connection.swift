@@ -204,16 +204,20 @@ final class Connection {
 
   /// Returns the rows of one statement, decoded by `body`, in the statement's order.
   func rows<Row>(_ text: SQLText, _ body: (borrowing RowView) throws -> Row) throws -> [Row] {
-    var rows: [Row] = []
-    try forEachRow(text) { row in rows.append(try body(row)) }
-    return rows
+    try withStatement(text.sql) { statement in
+      try statement.bind(text)
+      var rows: [Row] = []
+      try statement.forEachRow { row in rows.append(try body(row)) }
+      return rows
+    }
   }
 
-  /// Calls `body` with the rows of one statement, in the statement's order.
+  /// Calls `body` with the rows of one statement, in the statement's order. It is for many rows.
+  @inline(__always)
   func forEachRow(_ text: SQLText, _ body: (borrowing RowView) throws -> Void) throws {
     try withStatement(text.sql) { statement in
       try statement.bind(text)
-      try statement.forEachRow(body)
+      try statement.forEachRowOfRun(body)
     }
   }
 

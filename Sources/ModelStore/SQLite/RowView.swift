@@ -202,7 +202,7 @@ public struct RowView: ~Copyable {
   /// - Throws: ``ColumnError`` for text that is not UTF-8.
   public func value(at column: Int) throws(ColumnError) -> SQLValue {
     guard let statement else { return image[column] }
-    let cell = sqlite3_column_value(statement, Int32(column))
+    let cell = cell(at: column)
     return switch sqlite3_value_type(cell) {
     case SQLITE_INTEGER: .integer(sqlite3_value_int64(cell))
     case SQLITE_FLOAT: .real(sqlite3_value_double(cell))

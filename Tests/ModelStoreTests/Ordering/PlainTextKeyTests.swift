@@ -83,6 +83,13 @@ import Testing
       let live = try store.liveQuery(query)
       #expect(live.keys(in: 0..<names.count) == (try store.fetch(query)).map { [.integer($0.id)] })
     }
+    try store.write { tx in
+      try tx.execute("UPDATE Named SET name = CAST(x'61ff' AS TEXT) WHERE id = 1")
+    }
+    let error = #expect(throws: StoreError.self) {
+      _ = try store.liveQuery(Named.all.order { $0.name })
+    }
+    #expect(error?.code == .invalidValue)
   }
 
   struct Named: Model {

@@ -17,7 +17,7 @@ extension LiveResult {
 
     private static let known = SharedResults<Content, Order>()
 
-    fileprivate static func of(_ content: Content) -> Order {
+    fileprivate static func shared(_ content: Content) -> Order {
       if let order = known.kept(content) { return order }
       // Two threads at once may each make one, which are equal.
       let order = Order(content)
@@ -51,7 +51,7 @@ extension LiveResult {
       filterMask = filterFields.map { FieldMask(Set($0)) }
       self.terms = terms
       keys = PlacedKeys(schema, orderedBy: terms.map(\.term))
-      order = .of(
+      order = .shared(
         Order.Content(
           terms: terms.map(\.term), fields: terms.map(\.field), keyFields: schema.keyIndices))
     }
