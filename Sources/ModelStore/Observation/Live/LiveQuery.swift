@@ -87,7 +87,11 @@ public final class LiveQuery<Element: Fetchable>: Sendable {
     _ body: @escaping @Sendable (Result<QueryChanges<Element>, any Error>) -> Void
   ) throws -> ObservationToken {
     let mailbox = Mailbox<QueryDelta>(store.scope, coalescing: .latest)
-    deliver(mailbox) { body(.success($0)) } failing: { body(.failure($0)) }
+    deliver(mailbox) {
+      body(.success($0))
+    } failing: {
+      body(.failure($0))
+    }
     return try store.whileNobodyWrites { reading in
       try take(QueryChanges(reading.initial(query, source), schema: query.schema))
       return subscribe(mailbox)

@@ -60,8 +60,8 @@ struct RowPairs {
   }
 }
 
-/// Values by key. A dictionary, unless there are so few that a search takes less time. Of equal keys,
-/// the last one counts.
+/// Values by key: a dictionary, unless there are so few that a search takes less time. Of values
+/// with equal keys, it has the last one.
 struct FewByKey<Value> {
   private var few: [(key: [SQLValue], value: Value)] = []
   private var many: [[SQLValue]: Value] = [:]
@@ -74,6 +74,10 @@ struct FewByKey<Value> {
     } else {
       many = Dictionary(entries.map { ($0.key, $0.value) }, uniquingKeysWith: { $1 })
     }
+  }
+
+  init(_ values: [[SQLValue]: Value]) {
+    many = values
   }
 
   subscript(key: [SQLValue]) -> Value? {
