@@ -27,12 +27,14 @@ extension Store {
     var models: [String] = []
     for member in repeat each members { models += member._membership.models }
     mailbox.whenReady { [path = ObservedPath(model: models.first ?? "")] batch in
-      do {
-        let told = try Self.told(batch, by: repeat each members)
-        guard let changes = told else { return }
-        Wave.$current.withValue(batch.wave.heard(at: path)) { body(repeat each changes) }
-      } catch {
-        report(StoreError(reporting: error))
+      Wave.$current.withValue(batch.wave.heard(at: path)) {
+        do {
+          let told = try Self.told(batch, by: repeat each members)
+          guard let changes = told else { return }
+          body(repeat each changes)
+        } catch {
+          report(StoreError(reporting: error))
+        }
       }
     }
     return try begin(mailbox, repeat each members, options: options)

@@ -143,7 +143,7 @@ private struct PastResult {
       new: LiveRows(list: after, version: newVersion),
       touches: result.touches(
         from: before, to: after,
-        changes: Self.changes(from: old, to: new), origin: .foreign),
+        changes: FewByKey(Self.changes(from: old, to: new)), origin: .foreign),
       isReset: false)
   }
 

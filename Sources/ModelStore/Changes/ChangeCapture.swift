@@ -55,15 +55,10 @@ struct ChangeCapture {
   private var rollbackCount: UInt64 = 0
   private var marks: [Mark] = []
   /// The place of each row in ``rows``; empty while there are few rows.
-  private var places: [Place: Int] = [:]
+  private var places = RowPlaces()
 
   /// The most rows that are searched without a dictionary. Most transactions touch one row.
   private static let fewRows = 4
-
-  private struct Place: Hashable {
-    let table: Int
-    let identity: RowIdentity
-  }
 
   var isEmpty: Bool { rows.isEmpty }
 
@@ -150,25 +145,27 @@ struct ChangeCapture {
       return (row, false)
     }
     let image = try before()
-    if rows.count >= Self.fewRows {
-      if places.isEmpty {
-        for (place, row) in rows.enumerated() {
-          places[Place(table: row.table, identity: row.identity)] = place
-        }
-      }
-      places[Place(table: table, identity: identity)] = rows.count
-    }
     rows.append(
       TouchedRow(
         table: table, identity: identity, before: image.values,
         needsSnapshot: image.needsSnapshot, provenance: provenance, isWanted: isWanted))
+    if rows.count > Self.fewRows {
+      for _ in (places.isEmpty ? 0 : rows.count - 1)..<rows.count {
+        places.append { rows[$0].identity.hash(in: rows[$0].table) }
+      }
+    }
     return (rows.count - 1, true)
   }
 
   /// Returns the row's index in ``rows``; nil before its first touch.
   private func place(ofTable table: Int, _ identity: RowIdentity) -> Int? {
-    guard places.isEmpty else { return places[Place(table: table, identity: identity)] }
-    return rows.firstIndex { $0.table == table && $0.identity == identity }
+    func isWanted(_ place: Int) -> Bool {
+      rows[place].table == table && rows[place].identity == identity
+    }
+    guard places.isEmpty else {
+      return places.first(withHash: identity.hash(in: table), where: isWanted)
+    }
+    return rows.indices.first(where: isWanted)
   }
 
   private mutating func note(_ mark: Mark, of row: Int) {
@@ -206,7 +203,10 @@ struct ChangeCapture {
   ) rethrows -> [RecordChange] {
     guard rows.contains(where: \.isWanted) else { return [] }
     let notes = foldedMarks()
-    guard !rows.allSatisfy({ tables[$0.table].rowsAreRecords }) else {
+    let areRecords =
+      tables.allSatisfy { $0.rowsAreRecords }
+      || rows.allSatisfy { tables[$0.table].rowsAreRecords }
+    guard !areRecords else {
       return try changesRowByRow(notes, tables, before, after)
     }
     var records: [NetRecord] = []
@@ -251,12 +251,13 @@ struct ChangeCapture {
       let key = Self.key(of: image, in: table, row.identity)
       guard let note = row.hasMarks ? notes[place] : nil else {
         // Nearly all rows are touched once. Then one origin made the whole change.
-        let fields = Self.fields(from: old, to: new, in: table) { _ in row.provenance }
+        let (fields, changed) = Self.fields(from: old, to: new, in: table) { _ in row.provenance }
         guard old == nil || new == nil || !fields.isEmpty else { continue }
         changes.append(
           RecordChange(
             model: table.schema.name, key: key, old: old, new: new, fields: fields,
-            origin: row.provenance.origin, cause: row.provenance.cause, isRecreated: false))
+            origin: row.provenance.origin, cause: row.provenance.cause, isRecreated: false,
+            changed: changed))
         continue
       }
       var record = NetRecord(table: row.table, key: key)
@@ -267,22 +268,24 @@ struct ChangeCapture {
     return changes
   }
 
-  /// Returns the fields in which two images of a record differ.
+  /// Returns the fields in which two images of a record differ. For an insertion and a deletion,
+  /// there are none, and the mask contains all.
   private static func fields(
     from old: [SQLValue]?, to new: [SQLValue]?, in table: TrackedTable,
     setBy setter: (Int) -> Provenance
-  ) -> [ChangedField] {
-    guard let old, let new else { return [] }
+  ) -> (fields: [ChangedField], changed: FieldMask) {
+    guard let old, let new else { return ([], .all) }
     var fields: [ChangedField] = []
-    fields.reserveCapacity(table.fields.count)
+    var changed = FieldMask.none
     for index in table.fields where old[index] != new[index] {
       let setter = setter(index)
+      changed.insert(index)
       fields.append(
         ChangedField(
           name: table.schema.fields[index].name, old: old[index], new: new[index],
           origin: setter.origin, cause: setter.cause))
     }
-    return fields
+    return (fields, changed)
   }
 
   /// The notes of one row that have not been rolled back.
@@ -338,23 +341,26 @@ struct ChangeCapture {
       case (let old?, nil):
         return change(in: table, old.note.deleter ?? rekeyer(old, table) ?? old.row.provenance)
       case (let old?, let new?):
-        let fields = ChangeCapture.fields(from: old.image, to: new.image, in: table) { index in
+        let (fields, changed) = ChangeCapture.fields(
+          from: old.image, to: new.image, in: table
+        ) { index in
           new.note.fields[index] ?? new.note.inserter ?? new.row.provenance
         }
         guard !fields.isEmpty else { return nil }
         return change(
-          in: table, old.row.provenance, fields: fields,
+          in: table, old.row.provenance, fields: fields, changed,
           isRecreated: new.note.inserter != nil || old.row.identity != new.row.identity)
       }
     }
 
     private func change(
       in table: TrackedTable, _ provenance: Provenance, fields: [ChangedField] = [],
-      isRecreated: Bool = false
+      _ changed: FieldMask = .all, isRecreated: Bool = false
     ) -> RecordChange {
       RecordChange(
         model: table.schema.name, key: key, old: old?.image, new: new?.image, fields: fields,
-        origin: provenance.origin, cause: provenance.cause, isRecreated: isRecreated)
+        origin: provenance.origin, cause: provenance.cause, isRecreated: isRecreated,
+        changed: changed)
     }
 
     /// Returns the origin of a changed key in a row that keeps its rowid.

@@ -42,6 +42,8 @@ public struct RecordChange: Hashable, Sendable {
   public var cause: Cause? { content.cause }
   /// Whether the record was deleted and inserted again, which counts as an update.
   public var isRecreated: Bool { content.isRecreated }
+  /// The fields that differ, for routing.
+  var changed: FieldMask { content.changed }
 
   /// Shared by copies, because each observer gets its own copy. A copy then retains one reference
   /// instead of ten.
@@ -57,10 +59,12 @@ public struct RecordChange: Hashable, Sendable {
     let origin: Origin
     let cause: Cause?
     let isRecreated: Bool
+    /// Made once, because each observer compares it with the fields that it reads.
+    let changed: FieldMask
 
     init(
       model: String, key: [SQLValue], old: [SQLValue]?, new: [SQLValue]?, fields: [ChangedField],
-      origin: Origin, cause: Cause?, isRecreated: Bool
+      origin: Origin, cause: Cause?, isRecreated: Bool, changed: FieldMask
     ) {
       self.model = model
       self.key = key
@@ -70,16 +74,19 @@ public struct RecordChange: Hashable, Sendable {
       self.origin = origin
       self.cause = cause
       self.isRecreated = isRecreated
+      self.changed = changed
     }
   }
 
+  /// - Parameter changed: The fields in which `old` and `new` differ; nil to compare them.
   init(
     model: String, key: [SQLValue], old: [SQLValue]?, new: [SQLValue]?,
-    fields: [ChangedField] = [], origin: Origin, cause: Cause? = nil, isRecreated: Bool = false
+    fields: [ChangedField] = [], origin: Origin, cause: Cause? = nil, isRecreated: Bool = false,
+    changed: FieldMask? = nil
   ) {
     content = Content(
       model: model, key: key, old: old, new: new, fields: fields, origin: origin, cause: cause,
-      isRecreated: isRecreated)
+      isRecreated: isRecreated, changed: changed ?? FieldMask(from: old, to: new))
   }
 
   public static func == (left: RecordChange, right: RecordChange) -> Bool {

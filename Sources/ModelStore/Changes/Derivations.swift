@@ -6,10 +6,20 @@ internal import Synchronization
 /// threads need it at the same moment.
 struct Derivations: ~Copyable, Sendable {
   private final class Entry: Sendable {
+    /// The class of ``value``.
+    let type: ObjectIdentifier
     let value: any AnyObject & Sendable
     let rest = Derivations()
 
-    init(_ value: any AnyObject & Sendable) { self.value = value }
+    init<Value: AnyObject & Sendable>(_ value: Value) {
+      type = ObjectIdentifier(Value.self)
+      self.value = value
+    }
+
+    /// A cast by `as?` would take longer than all that follows.
+    func value<Value: AnyObject & Sendable>(as wanted: Value.Type) -> Value? {
+      type == ObjectIdentifier(wanted) ? unsafeDowncast(value, to: wanted) : nil
+    }
   }
 
   private let first = AtomicLazyReference<Entry>()
@@ -18,12 +28,14 @@ struct Derivations: ~Copyable, Sendable {
   ///
   /// Observers that ask for many different values do not slow down others: beyond `depth` values,
   /// each caller makes its own.
+  ///
+  /// - Precondition: `Value` is a final class.
   func value<Value: AnyObject & Sendable>(
-    upTo depth: Int = 8, where fits: (Value) -> Bool, making make: () throws -> Value
+    upTo depth: Int = Self.depthMax, where fits: (Value) -> Bool, making make: () throws -> Value
   ) rethrows -> Value {
     guard depth > 0 else { return try make() }
     if let found = first.load() {
-      if let value = found.value as? Value, fits(value) { return value }
+      if let value = found.value(as: Value.self), fits(value) { return value }
       return try found.rest.value(upTo: depth - 1, where: fits, making: make)
     }
     let made = try make()
@@ -31,7 +43,24 @@ struct Derivations: ~Copyable, Sendable {
     let kept = first.storeIfNil(entry)
     guard kept !== entry else { return made }
     // Another thread stored a value first, which may or may not be the wanted one.
-    if let value = kept.value as? Value, fits(value) { return value }
+    if let value = kept.value(as: Value.self), fits(value) { return value }
     return kept.rest.value(upTo: depth - 1, where: fits, making: { made })
   }
+
+  /// Returns the value of this type for which `fits` is true, if it was made before.
+  ///
+  /// It is not generic. In a function that is, a caller can look up the type once for many rows.
+  func known(
+    _ type: ObjectIdentifier, where fits: (any AnyObject & Sendable) -> Bool
+  ) -> (any AnyObject & Sendable)? {
+    var entry = first.load()
+    while let found = entry {
+      if found.type == type, fits(found.value) { return found.value }
+      entry = found.rest.first.load()
+    }
+    return nil
+  }
+
+  /// The most values that are shared.
+  static var depthMax: Int { 8 }
 }

@@ -138,7 +138,7 @@ extension StoreEngine {
   ) throws -> LiveResult {
     LiveResult(
       rule: rule, interest: plan.interest, rows: rows,
-      reload: reading(try plan.base.selectText()), report: report)
+      reload: reading(try plan.base.selectText()), readers: broker.readers, report: report)
   }
 
   /// Returns what a query selects in the state that is being published, for the committing thread.

@@ -14,7 +14,18 @@ extension RankedTree {
 
   /// As ``init(sorted:shape:)``, for untrusted elements; nil when they are not in that order.
   init?(checking elements: some Sequence<Element>, shape: RankedTreeShape = .standard) {
-    guard let leaves = Self.leaves(of: elements, shape: shape) else { return nil }
+    var leaves = Leaves(shape)
+    for element in elements {
+      guard leaves.append(element) else { return nil }
+    }
+    self.init(leaves)
+  }
+
+  /// As ``init(checking:shape:)``, of elements that were added one by one.
+  init?(_ source: consuming Leaves) {
+    guard source.areAscending else { return nil }
+    let shape = source.shape
+    let leaves = source.finished()
     let count = leaves.reduce(0) { $0 + $1.count }
     var minimums = leaves.count > 1 ? ContiguousArray(leaves.map { $0[0] }) : []
     var nodes = ContiguousArray<Node>()
@@ -42,33 +53,47 @@ extension RankedTree {
     self.init(root: nodes[0], count: count, shape: shape)
   }
 
-  /// Cuts the stream into leaves of the bulk fill; the last two share the remaining elements.
-  ///
-  /// - Returns: nil when the stream is not strictly ascending.
-  private static func leaves(
-    of elements: some Sequence<Element>,
-    shape: RankedTreeShape
-  ) -> ContiguousArray<Leaf>? {
-    var leaves = ContiguousArray<Leaf>()
-    var leaf = Leaf()
-    leaf.reserveCapacity(shape.leafFill)
-    for element in elements {
-      if let previous = leaf.last ?? leaves.last?.last, !(previous < element) { return nil }
+  /// The leaves of a tree that is built from elements in ascending order, with the bulk fill.
+  struct Leaves {
+    fileprivate let shape: RankedTreeShape
+    /// Whether each element was greater than the one before it.
+    private(set) var areAscending = true
+    private var full = ContiguousArray<Leaf>()
+    private var leaf = Leaf()
+
+    init(_ shape: RankedTreeShape = .standard) {
+      self.shape = shape
+      leaf.reserveCapacity(shape.leafFill)
+    }
+
+    /// Adds an element.
+    ///
+    /// - Returns: Whether it is greater than the one before it. If not, no tree can be built.
+    @discardableResult
+    mutating func append(_ element: Element) -> Bool {
+      if let previous = leaf.last, !(previous < element) { areAscending = false }
+      guard areAscending else { return false }
       if leaf.count == shape.leafFill {
-        leaves.append(leaf)
+        full.append(leaf)
         leaf = Leaf()
         leaf.reserveCapacity(shape.leafFill)
       }
       leaf.append(element)
+      return true
     }
-    if leaf.count < shape.leafMinimum, let previous = leaves.popLast() {
-      let last = previous + leaf
-      leaves.append(Leaf(last[..<(last.count / 2)]))
-      leaves.append(Leaf(last[(last.count / 2)...]))
-    } else {
-      leaves.append(leaf)
+
+    /// The leaves. The last two share the remaining elements.
+    fileprivate consuming func finished() -> ContiguousArray<Leaf> {
+      var leaves = full
+      if leaf.count < shape.leafMinimum, let previous = leaves.popLast() {
+        let last = previous + leaf
+        leaves.append(Leaf(last[..<(last.count / 2)]))
+        leaves.append(Leaf(last[(last.count / 2)...]))
+      } else {
+        leaves.append(leaf)
+      }
+      return leaves
     }
-    return leaves
   }
 
   /// Cuts `0..<count` into ranges of `size`. The last two share the rest, so that no range is

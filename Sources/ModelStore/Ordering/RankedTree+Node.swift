@@ -52,8 +52,8 @@ extension RankedTree {
     }
 
     /// Creates a node above `child`, which holds `count` elements.
-    init(adopting child: Node, count: Int) {
-      self.init(separators: [], counts: [UInt32(count)], leaves: [], children: [Child(child)])
+    init(adopting child: Child, count: Int) {
+      self.init(separators: [], counts: [UInt32(count)], leaves: [], children: [child])
     }
 
     var isBottom: Bool { children.isEmpty }
@@ -63,14 +63,14 @@ extension RankedTree {
     var totalCount: Int { count(before: counts.count) }
 
     /// The one node below this one, if this is not a bottom node and has a single branch.
-    var onlyChild: Node? { children.count == 1 ? children[0].node : nil }
+    var onlyChild: Child? { children.count == 1 ? children[0] : nil }
 
     func child(_ branch: Int) -> Node { children[branch].node }
   }
 
-  /// A node below another, which several versions of the tree may share.
-  fileprivate final class Child: @unchecked Sendable {
-    // Guard: `Node.withChild` alone changes it, while no other version shares it.
+  /// A node that several versions of the tree may share.
+  final class Child: @unchecked Sendable {
+    // Guard: `Node.withChild` and `withRoot` alone change it, while no other version shares it.
     var node: Node
 
     init(_ node: Node) { self.node = node }

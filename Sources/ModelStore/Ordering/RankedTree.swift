@@ -8,7 +8,8 @@ struct RankedTree<Element: Comparable & Sendable>: Sendable {
   /// The number of elements.
   private(set) var count: Int
   let shape: RankedTreeShape
-  private var root: Node
+  /// One reference, because a tree is copied for each version that an event contains.
+  private var top: Child
 
   /// Creates an empty tree.
   ///
@@ -18,12 +19,20 @@ struct RankedTree<Element: Comparable & Sendable>: Sendable {
   }
 
   init(root: Node, count: Int, shape: RankedTreeShape) {
-    self.root = root
+    top = Child(root)
     self.count = count
     self.shape = shape
   }
 
   var isEmpty: Bool { count == 0 }
+
+  private var root: Node { top.node }
+
+  /// Changes the root, of which this version gets a copy if others share it.
+  private mutating func withRoot<Result>(_ body: (inout Node) -> Result) -> Result {
+    if !isKnownUniquelyReferenced(&top) { top = Child(top.node) }
+    return body(&top.node)
+  }
 
   /// Adds `element`, or replaces an equal element.
   ///
@@ -31,11 +40,12 @@ struct RankedTree<Element: Comparable & Sendable>: Sendable {
   /// - Complexity: O(log n); the first mutation after a copy also copies one path.
   @discardableResult
   mutating func insert(_ element: Element) -> Bool {
+    let shape = shape
     if root.branchCount == shape.branchCapacity {
-      root = Node(adopting: root, count: count)
-      root.splitChild(0, inserting: element, shape: shape)
+      top = Child(Node(adopting: top, count: count))
+      withRoot { $0.splitChild(0, inserting: element, shape: shape) }
     }
-    let grew = root.insert(element, shape: shape)
+    let grew = withRoot { $0.insert(element, shape: shape) }
     if grew { count += 1 }
     return grew
   }
@@ -45,9 +55,10 @@ struct RankedTree<Element: Comparable & Sendable>: Sendable {
   /// - Complexity: O(log n); the first mutation after a copy also copies one path.
   @discardableResult
   mutating func remove(_ element: Element) -> Element? {
-    guard let removed = root.remove(element, shape: shape) else { return nil }
+    let shape = shape
+    guard let removed = withRoot({ $0.remove(element, shape: shape) }) else { return nil }
     count -= 1
-    if let onlyChild = root.onlyChild { root = onlyChild }
+    if let onlyChild = root.onlyChild { top = onlyChild }
     return removed
   }
 

@@ -40,6 +40,45 @@ struct SortKeyEncoder {
     }
   }
 
+  /// Encodes a text of which each byte is written as it is: ASCII without the bytes 0 and 1, in
+  /// BINARY order. Most texts are of this kind.
+  ///
+  /// - Returns: false for another text, or another order. Then nothing is written.
+  mutating func encode(plainText bytes: Span<UInt8>, by term: SortTerm) -> Bool {
+    guard term.collation == .binary, Self.arePlain(bytes) else { return false }
+    mask = term.direction == .ascending ? 0x00 : 0xFF
+    append(SortKeyLead.text)
+    var place = 0
+    while place < bytes.count {
+      let count = min(8, bytes.count - place)
+      guard length + count <= Self.inlineCapacity else { break }
+      appendInline(bytes.word(at: place, count), bytes: count)
+      place += count
+    }
+    while place < bytes.count {
+      append(bytes[place])
+      place += 1
+    }
+    append(SortKeyEscape.end)
+    return true
+  }
+
+  private static func arePlain(_ bytes: Span<UInt8>) -> Bool {
+    let (lowest, highest): (UInt64, UInt64) = (0x0101_0101_0101_0101, 0x8080_8080_8080_8080)
+    var place = 0
+    while place + 8 <= bytes.count {
+      let word = bytes.word(at: place, 8)
+      // No byte has its highest bit, so the difference has one only if a byte is less than 2.
+      guard word & highest == 0, (word &- 2 * lowest) & highest == 0 else { return false }
+      place += 8
+    }
+    while place < bytes.count {
+      guard bytes[place] > 1, bytes[place] < 0x80 else { return false }
+      place += 1
+    }
+    return true
+  }
+
   private mutating func encodeNull(_ placement: SortTerm.NullPlacement) {
     // Placement is independent of direction, so the byte cancels the inversion.
     append((placement == .first ? SortKeyLead.nullFirst : SortKeyLead.nullLast) ^ mask)
@@ -123,22 +162,28 @@ extension SortKeyEncoder {
 
   private mutating func append(_ bits: UInt64, bytes: Int, isNegative: Bool) {
     let bits = isNegative ? ~bits : bits
-    guard length + bytes > 16 || bytes == 0 else { return appendHead(bits, bytes: bytes) }
+    guard length + bytes > Self.inlineCapacity || bytes == 0 else {
+      return appendInline(bits, bytes: bytes)
+    }
     for index in (0..<bytes).reversed() {
       append(UInt8(truncatingIfNeeded: bits >> UInt64(8 * index)))
     }
   }
 
-  /// Appends the last `bytes` bytes of `bits`, at least one, to the first 16 bytes of the key, all
-  /// at once. Most keys consist of short numbers.
-  private mutating func appendHead(_ bits: UInt64, bytes: Int) {
+  /// Appends the last `bytes` bytes of `bits`, at least one, to a key that keeps them inline, all
+  /// at once.
+  private mutating func appendInline(_ bits: UInt64, bytes: Int) {
     let masked = mask == 0 ? bits : ~bits
     let word = masked << UInt64(64 - 8 * bytes)
-    if length < 8 {
+    switch length {
+    case 0..<8:
       first |= word >> UInt64(8 * length)
       if length + bytes > 8 { second |= word << UInt64(64 - 8 * length) }
-    } else {
+    case 8..<16:
       second |= word >> UInt64(8 * (length - 8))
+      if length + bytes > 16 { third |= word << UInt64(64 - 8 * (length - 8)) }
+    default:
+      third |= word >> UInt64(8 * (length - 16))
     }
     length += bytes
   }
@@ -205,5 +250,17 @@ extension SortKeyEncoder {
     default: rest.append(byte)
     }
     length += 1
+  }
+}
+
+extension Span<UInt8> {
+  /// Returns `count` bytes from `place` on as one number, the first one highest.
+  fileprivate func word(at place: Int, _ count: Int) -> UInt64 {
+    guard count < 8 else {
+      return UInt64(bigEndian: bytes.unsafeLoadUnaligned(fromByteOffset: place, as: UInt64.self))
+    }
+    var word: UInt64 = 0
+    for index in place..<place + count { word = word << 8 | UInt64(self[index]) }
+    return word
   }
 }

@@ -30,7 +30,9 @@ struct ValueRange: Hashable, Sendable {
   ///
   /// - Parameter value: As the file stores it.
   static func place(of value: SQLValue, _ collation: Collation) -> SortKey {
-    SortKey(values: [value], terms: [SortTerm(collation: collation)], key: [])
+    var encoder = SortKeyEncoder()
+    encoder.encode(value, by: SortTerm(collation: collation))
+    return SortKey(encoder)
   }
 
   /// Whether the range has both bounds.

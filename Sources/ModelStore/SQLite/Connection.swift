@@ -212,6 +212,15 @@ final class Connection {
     }
   }
 
+  /// Calls `body` with the rows of one statement, in the statement's order. It is for many rows.
+  @inline(__always)
+  func forEachRow(_ text: SQLText, _ body: (borrowing RowView) throws -> Void) throws {
+    try withStatement(text.sql) { statement in
+      try statement.bind(text)
+      try statement.forEachRowOfRun(body)
+    }
+  }
+
   /// Returns the first row of one statement; nil if it has none.
   func firstRow<Row>(_ text: SQLText, _ body: (borrowing RowView) throws -> Row) throws -> Row? {
     try withStatement(text.sql) { statement in

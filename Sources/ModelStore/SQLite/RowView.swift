@@ -153,6 +153,17 @@ public struct RowView: ~Copyable {
     return value
   }
 
+  /// Passes the bytes of a statement's text at `column` to `body`, without a copy. They may not be
+  /// UTF-8.
+  ///
+  /// - Returns: nil if the value is not a text, and for the row of an image.
+  func withBytes<Result>(ofTextAt column: Int, _ body: (Span<UInt8>) -> Result) -> Result? {
+    guard statement != nil, let cell = cell(at: column), sqlite3_value_type(cell) == SQLITE_TEXT,
+      let bytes = sqlite3_value_text(cell)
+    else { return nil }
+    return body(UnsafeBufferPointer(start: bytes, count: Int(sqlite3_value_bytes(cell))).span)
+  }
+
   /// Returns the bytes at `column`.
   ///
   /// - Throws: ``ColumnError`` if the value has another storage class.
@@ -191,7 +202,7 @@ public struct RowView: ~Copyable {
   /// - Throws: ``ColumnError`` for text that is not UTF-8.
   public func value(at column: Int) throws(ColumnError) -> SQLValue {
     guard let statement else { return image[column] }
-    let cell = sqlite3_column_value(statement, Int32(column))
+    let cell = cell(at: column)
     return switch sqlite3_value_type(cell) {
     case SQLITE_INTEGER: .integer(sqlite3_value_int64(cell))
     case SQLITE_FLOAT: .real(sqlite3_value_double(cell))

@@ -111,4 +111,62 @@ import Testing
     #expect(try world.store.find(Album.self, 1)?.title == "100")
     subscription.cancel()
   }
+
+  /// A record that cannot be decoded if its value is negative.
+  private struct Reading: Model {
+    var id: Int64
+    var value: Int64
+
+    static let definition = ModelDefinition<Reading>(
+      "Reading", key: \.id, fields: [.init("id", \.id), .init("value", \.value)])
+
+    var key: Int64 { id }
+
+    init(id: Int64, value: Int64) { (self.id, self.value) = (id, value) }
+
+    init(row: borrowing RowView) throws {
+      id = try row.decode(at: 0)
+      value = try row.decode(at: 1)
+      if value < 0 { throw ColumnError("the value is negative") }
+    }
+
+    func encode(to arguments: inout ArgumentWriter) throws {
+      try id.encode(to: &arguments, at: 0)
+      try value.encode(to: &arguments, at: 1)
+    }
+  }
+
+  /// The error of an event belongs to the event's cascade, whether a query or a group reports it.
+  @Test(arguments: [false, true])
+  func aCycleThroughErrorsIsStoppedToo(isGrouped: Bool) throws {
+    let directory = try TemporaryDirectory()
+    let stores = Recorder<Store>()
+    let errors = Recorder<StoreError.Code>()
+    let refusals = Recorder<StoreError.Code>()
+    let store = try Store(at: directory.file("errors.store"), models: Reading.self) { error in
+      errors.add(error.code)
+      do {
+        try stores.events.first?.write { tx in
+          try tx.execute("UPDATE Reading SET value = value - 1")
+        }
+      } catch let error as StoreError {
+        refusals.add(error.code)
+      } catch {
+        Issue.record(error)
+      }
+    }
+    stores.add(store)
+    try store.write { tx in try tx.insert(Reading(id: 1, value: 0)) }
+    let (live, other) = (try store.liveQuery(Reading.all), try store.liveQuery(Reading.all))
+    let token =
+      isGrouped
+      ? try store.observe(live, other) { _, _ in Issue.record("The event was decoded.") }
+      : try live.observe { _ in Issue.record("The event was decoded.") }
+    try store.write { tx in try tx.set(\Reading.value, to: -1, for: 1) }
+    Self.settle(store)
+    #expect(errors.events == Array(repeating: .invalidValue, count: Wave.roundCountMax))
+    #expect(refusals.events == [.notificationCycle])
+    token.cancel()
+    _ = stores.taken()
+  }
 }

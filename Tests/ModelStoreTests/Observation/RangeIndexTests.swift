@@ -64,4 +64,34 @@ import Testing
     }
     #expect(index.forEach(containing: Self.place(-1)) { _, _ in } <= 64)
   }
+
+  /// The search for one range ends early, and ranges that were found by another value are left out.
+  @Test(arguments: 1...4)
+  func aSearchMayEndAtOneRangeAndLeaveOthersOut(seed: UInt64) {
+    var random = SeededGenerator(seed: seed)
+    var index = RangeIndex<UInt64>()
+    var known: [UInt64: ValueRange] = [:]
+    for number in 1...40 as ClosedRange<UInt64> {
+      let range = ValueRange(
+        field: 0, collation: .binary,
+        lower: Self.edge(Int.random(in: 0..<20, using: &random), &random),
+        upper: Self.edge(Int.random(in: 0..<20, using: &random), &random))
+      known[number] = range
+      index.insert(range, number: number, number)
+    }
+    for value in -1...20 {
+      let (place, other) = (Self.place(value), Self.place(Int.random(in: -1...20, using: &random)))
+      let containing = known.filter { $0.value.contains(place) }
+      var found: [UInt64] = []
+      index.forEach(containing: place, butNot: other) { number, content in
+        #expect(number == content)
+        found.append(number)
+      }
+      #expect(found.sorted() == containing.filter { !$0.value.contains(other) }.keys.sorted())
+      for wanted in known.keys {
+        let isThere = index.contains(place) { $0 == wanted }
+        #expect(isThere == (containing[wanted] != nil), "seed \(seed), \(value), \(wanted)")
+      }
+    }
+  }
 }

@@ -1,34 +1,28 @@
 /// Feeds the preupdate hook of one transaction into a ``ChangeCapture``, and reads the final rows.
 final class CaptureSession {
   private let plan: CapturePlan
-  private var capture = ChangeCapture()
-  private var tracker: OriginTracker
-  private var causes: CauseTracker
-  private var tables: HookedTables
-  /// A value that could not be read, for example text that is not UTF-8. The changes are then not
-  /// known exactly, so the transaction fails.
-  private var failure: (table: Int, error: ColumnError)?
   private let earlier: EarlierImages?
+  /// One property, because each access to a property of a class is checked for exclusivity, and
+  /// the hook runs for each row.
+  private var state: CapturedRows
 
   /// - Parameter earlier: What earlier writes of the same transaction left, if it is shared.
   init(plan: CapturePlan, after earlier: EarlierImages? = nil) {
     self.plan = plan
     self.earlier = earlier
     earlier?.beginWrite()
-    tracker = plan.tracker
-    causes = plan.causes
-    tables = plan.hooked
+    state = CapturedRows(plan: plan, capturesAll: earlier != nil)
   }
 
   func start(on connection: Connection) {
     connection.hooks.onRowChange { [unowned self] row in record(row) }
-    guard tracker.needsTriggerNames else { return }
+    guard state.tracker.needsTriggerNames else { return }
     connection.hooks.onProgramStart { [unowned self] start in
       switch start {
       case .statement(let number):
-        tracker.statementStarted()
-        causes.statementStarted(number)
-      case .trigger(let name): tracker.triggerStarted(name)
+        state.tracker.statementStarted()
+        state.causes.statementStarted(number)
+      case .trigger(let name): state.tracker.triggerStarted(name)
       case .step: break
       }
     }
@@ -39,17 +33,17 @@ final class CaptureSession {
     connection.hooks.onProgramStart(nil)
   }
 
-  var savepoint: ChangeCapture.Savepoint { capture.savepoint }
+  var savepoint: ChangeCapture.Savepoint { state.capture.savepoint }
 
   func rollBack(to savepoint: ChangeCapture.Savepoint) {
-    capture.rollBack(to: savepoint)
+    state.capture.rollBack(to: savepoint)
     // The rollback may have undone a schema change.
     forgetTableNames()
   }
 
   func forgetTableNames() {
-    tables.forget()
-    causes.forgetTableNames()
+    state.tables.forget()
+    state.causes.forgetTableNames()
   }
 
   /// The names of the captured models.
@@ -64,9 +58,10 @@ final class CaptureSession {
     on connection: Connection,
     snapshot: ((Connection) throws -> [SQLValue]?) throws -> [SQLValue]?
   ) throws -> [RecordChange] {
-    if let failure {
+    if let failure = state.failure {
       throw StoreError(failure.error, reading: plan.tables[failure.table].schema)
     }
+    let capture = state.capture
     return try capture.netChanges(
       tables: plan.tables,
       before: { row in
@@ -107,12 +102,36 @@ final class CaptureSession {
   }
 
   /// Records a row. It is the preupdate hook, so it must not throw and must not use the connection.
-  func record(_ row: borrowing PreupdateRow) {
+  func record(_ row: borrowing PreupdateRow) { state.note(row) }
+}
+
+/// What the preupdate hook has reported so far.
+private struct CapturedRows {
+  private let plan: CapturePlan
+  /// Whether each change is captured, although it may concern no observer.
+  private let capturesAll: Bool
+  var capture = ChangeCapture()
+  var tracker: OriginTracker
+  var causes: CauseTracker
+  var tables: HookedTables
+  /// A value that could not be read, for example text that is not UTF-8. The changes are then not
+  /// known exactly, so the transaction fails.
+  private(set) var failure: (table: Int, error: ColumnError)?
+
+  init(plan: CapturePlan, capturesAll: Bool) {
+    self.plan = plan
+    self.capturesAll = capturesAll
+    tracker = plan.tracker
+    causes = plan.causes
+    tables = plan.hooked
+  }
+
+  mutating func note(_ row: borrowing PreupdateRow) {
     guard failure == nil else { return }
     if tracker.needsTriggerNames, row.depth == 0 { causes.note(row) }
     guard let number = tables.number(of: row) else { return }
     do {
-      try record(row, in: number)
+      try note(row, in: number)
     } catch let error as ColumnError {
       failure = (number, error)
     } catch {
@@ -120,28 +139,28 @@ final class CaptureSession {
     }
   }
 
-  private func record(_ row: borrowing PreupdateRow, in number: Int) throws {
+  private mutating func note(_ row: borrowing PreupdateRow, in number: Int) throws {
     let table = plan.tables[number]
     let origin = tracker.origin(depth: row.depth, table: table.schema.table)
     let provenance = Provenance(origin, cause: origin.isTriggered ? causes.cause : nil)
     // A snapshot has no state between the writes of a shared transaction.
-    let isWanted = earlier == nil ? plan.concerns?(table, row) ?? true : true
+    let isWanted = capturesAll || plan.concerns?(table, row) ?? true
     func before() throws -> ChangeCapture.FirstImage {
       // This image is rarely needed, so a snapshot supplies it then.
-      try isWanted ? firstImage(row, in: table) : ChangeCapture.FirstImage(needsSnapshot: true)
+      try isWanted ? row.firstImage(in: table) : ChangeCapture.FirstImage(needsSnapshot: true)
     }
     switch row.operation {
     case .insert:
       capture.inserting(
-        table: number, identity: try identity(row, in: table, after: true), by: provenance,
+        table: number, identity: try row.identity(in: table, after: true), by: provenance,
         isWanted: isWanted)
     case .delete:
       try capture.deleting(
-        table: number, identity: identity(row, in: table, after: false), by: provenance,
+        table: number, identity: row.identity(in: table, after: false), by: provenance,
         isWanted: isWanted, before: before)
     case .update:
-      let old = try identity(row, in: table, after: false)
-      let new = try identity(row, in: table, after: true)
+      let old = try row.identity(in: table, after: false)
+      let new = try row.identity(in: table, after: true)
       guard old == new else {
         try capture.deleting(
           table: number, identity: old, by: provenance, isWanted: isWanted, before: before)
@@ -153,43 +172,13 @@ final class CaptureSession {
       try noteFields(row, at: place, in: table, by: provenance)
       guard isWanted, !table.needsSnapshot else { return }
       capture.setLatest(
-        latestImage(row, in: table), of: place, failureCount: Statement.failureCount)
+        row.latestImage(in: table), of: place, failureCount: Statement.failureCount)
     }
-  }
-
-  /// Returns the row as the update leaves it; nil if a value cannot be read. That matters only if
-  /// the value is still there when the transaction ends, and then the row is read from its table.
-  private func latestImage(_ row: borrowing PreupdateRow, in table: TrackedTable) -> [SQLValue]? {
-    do throws(ColumnError) {
-      return try table.image { place throws(ColumnError) -> SQLValue in
-        guard let column = table.storedColumns[table.fields[place]] else { return .null }
-        return try row.new(at: column)
-      }
-    } catch {
-      return nil
-    }
-  }
-
-  private func firstImage(
-    _ row: borrowing PreupdateRow, in table: TrackedTable
-  ) throws -> ChangeCapture.FirstImage {
-    guard !table.needsSnapshot else {
-      return ChangeCapture.FirstImage(values: nil, needsSnapshot: true)
-    }
-    let image = try table.image { place throws(ColumnError) -> SQLValue in
-      // Each column is stored, because the table needs no snapshot.
-      guard let column = table.storedColumns[table.fields[place]] else { return .null }
-      return try row.old(at: column)
-    }
-    // A NULL in such a field may be a default that an old row does not store. Only SQL returns the
-    // default.
-    let isDoubtful = table.fieldsWithDefault.contains { image[$0].isNull }
-    return ChangeCapture.FirstImage(values: isDoubtful ? nil : image, needsSnapshot: isDoubtful)
   }
 
   /// Records the origin of each changed field, if it differs from the origin of the row's first
   /// change.
-  private func noteFields(
+  private mutating func noteFields(
     _ row: borrowing PreupdateRow, at place: Int, in table: TrackedTable, by provenance: Provenance
   ) throws {
     guard capture.mayDiffer(provenance, at: place) else { return }
@@ -200,11 +189,41 @@ final class CaptureSession {
       }
     }
   }
+}
 
-  private func identity(
-    _ row: borrowing PreupdateRow, in table: TrackedTable, after: Bool
+extension PreupdateRow {
+  /// Returns the row as the update leaves it; nil if a value cannot be read. That matters only if
+  /// the value is still there when the transaction ends, and then the row is read from its table.
+  fileprivate func latestImage(in table: TrackedTable) -> [SQLValue]? {
+    do throws(ColumnError) {
+      return try table.image { place throws(ColumnError) -> SQLValue in
+        guard let column = table.storedColumns[table.fields[place]] else { return .null }
+        return try new(at: column)
+      }
+    } catch {
+      return nil
+    }
+  }
+
+  fileprivate func firstImage(in table: TrackedTable) throws -> ChangeCapture.FirstImage {
+    guard !table.needsSnapshot else {
+      return ChangeCapture.FirstImage(values: nil, needsSnapshot: true)
+    }
+    let image = try table.image { place throws(ColumnError) -> SQLValue in
+      // Each column is stored, because the table needs no snapshot.
+      guard let column = table.storedColumns[table.fields[place]] else { return .null }
+      return try old(at: column)
+    }
+    // A NULL in such a field may be a default that an old row does not store. Only SQL returns the
+    // default.
+    let isDoubtful = table.fieldsWithDefault.contains { image[$0].isNull }
+    return ChangeCapture.FirstImage(values: isDoubtful ? nil : image, needsSnapshot: isDoubtful)
+  }
+
+  fileprivate func identity(
+    in table: TrackedTable, after: Bool
   ) throws -> ChangeCapture.RowIdentity {
-    if table.isKnownByRowID { return .rowID(after ? row.newRowID : row.oldRowID) }
-    return .key(try row.key(in: table, isNew: after))
+    if table.isKnownByRowID { return .rowID(after ? newRowID : oldRowID) }
+    return .key(try key(in: table, isNew: after))
   }
 }

@@ -1,62 +1,89 @@
 extension ChangeBroker {
   /// The observers that a commit concerns, each with the changes that concern it.
   ///
-  /// It is one array, whatever the number of observers: an array for each would cost more than the
-  /// rest of routing.
+  /// A thousand queries may each have a thousand changes. So adding a change takes the same time
+  /// however many there are, and only the observers are sorted.
   struct Matches {
-    /// Why a commit concerns an observer.
-    enum Reason {
-      /// The change at this place of the commit.
-      case change(Int)
+    /// Why a commit without changes for an observer concerns it.
+    enum Reason: Int {
       /// It is reset.
-      case reset
+      case reset = -2
       /// It may have noted something else, and takes part without changes.
-      case nothing
+      case nothing = -1
+    }
 
-      /// The order among the matches of an observer.
-      fileprivate var place: Int {
-        switch self {
-        case .change(let place): place
-        case .nothing: -1
-        case .reset: -2
-        }
+    /// Changes of an observer, or another reason. An observer may have several matches.
+    private struct Match {
+      let number: UInt64
+      let observer: any Observer
+      /// The place of the first change in the commit, or a ``Reason``.
+      let first: Int
+      /// The place of the second change in ``links``, and of the last one; -1 if there is one.
+      var second = -1
+      var last = -1
+      /// The number of changes.
+      var count: Int
+
+      static func isOrdered(_ left: Match, _ right: Match) -> Bool {
+        (left.number, left.first) < (right.number, right.first)
       }
     }
 
-    private struct Match {
-      let number: UInt64
-      /// See ``Reason/place``.
-      let place: Int
-      let observer: any Observer
-
-      static func isOrdered(_ left: Match, _ right: Match) -> Bool {
-        (left.number, left.place) < (right.number, right.place)
-      }
+    /// A further change of a match.
+    private struct Link {
+      let change: Int
+      /// The place of the next change of the same match; -1 for none.
+      var next: Int
     }
 
     private var matches: ContiguousArray<Match> = []
+    private var links: ContiguousArray<Link> = []
     private var isSorted = true
 
     var isEmpty: Bool { matches.isEmpty }
 
-    /// Adds an observer, unless it is no longer there.
-    mutating func add(
-      _ found: ChangeRoutes.Found, _ observers: [UInt64: any Observer], _ reason: Reason
-    ) {
-      let match: Match
+    /// Adds an observer for the change at `place`, which is not before the places added so far.
+    mutating func add(_ found: ChangeRoutes.Found, changeAt place: Int) {
       switch found {
-      case .record(let observer, let number):
-        match = Match(number: number, place: reason.place, observer: observer)
-      case .number(let number):
-        guard let observer = observers[number] else { return }
-        match = Match(number: number, place: reason.place, observer: observer)
+      case .seat(let seat): add(seat, changeAt: place)
+      case .record(let observer, let number): add(number, observer, place)
       }
+    }
+
+    /// Adds an observer of single records.
+    mutating func add(_ observer: RecordObserver, _ number: UInt64, _ reason: Reason) {
+      add(number, observer, reason.rawValue)
+    }
+
+    /// Adds any other observer.
+    mutating func add(_ seat: ObserverSeat, _ reason: Reason) {
+      guard let observer = seat.observer else { return }
+      add(seat.number, observer, reason.rawValue)
+    }
+
+    private mutating func add(_ seat: ObserverSeat, changeAt place: Int) {
+      let match = seat.match
+      guard match < matches.count, matches[match].number == seat.number, matches[match].first >= 0
+      else {
+        guard let observer = seat.observer else { return }
+        seat.match = matches.count
+        add(seat.number, observer, place)
+        return
+      }
+      let last = matches[match].last
+      if last < 0 { matches[match].second = links.count } else { links[last].next = links.count }
+      matches[match].last = links.count
+      matches[match].count += 1
+      links.append(Link(change: place, next: -1))
+    }
+
+    private mutating func add(_ number: UInt64, _ observer: any Observer, _ place: Int) {
+      let match = Match(number: number, observer: observer, first: place, count: place < 0 ? 0 : 1)
       if isSorted, let last = matches.last, !Match.isOrdered(last, match) { isSorted = false }
       matches.append(match)
     }
 
-    /// Puts the matches in the order of registration, and those of an observer in the order of the
-    /// commit.
+    /// Puts the matches in the order of registration. Afterwards, no change can be added.
     mutating func sort() {
       if !isSorted { matches.sort(by: Match.isOrdered) }
       isSorted = true
@@ -74,27 +101,35 @@ extension ChangeBroker {
       var start = 0
       while start < matches.count {
         let first = matches[start]
-        let isLone =
-          first.place >= 0
-          && (start + 1 == matches.count || matches[start + 1].number != first.number)
-        if isLone {
-          let part = changes.count == 1 ? changes : [changes[first.place]]
-          body(first.number, first.observer, part, false)
-          start += 1
-          continue
-        }
         var end = start + 1
-        while end < matches.count, matches[end].number == first.number { end += 1 }
-        let own = matches[start..<end].drop { $0.place < 0 }
-        let part: [RecordChange]
-        switch own.count {
-        case changes.count: part = changes
-        case 1: part = [changes[own[own.startIndex].place]]
-        default: part = own.map { changes[$0.place] }
+        var count = first.count
+        while end < matches.count, matches[end].number == first.number {
+          count += matches[end].count
+          end += 1
         }
-        body(first.number, first.observer, part, first.place == Reason.reset.place)
+        // The matches of one observer contain each change at most once.
+        let part = count == changes.count ? changes : part(of: changes, count, in: start..<end)
+        body(first.number, first.observer, part, first.first == Reason.reset.rawValue)
         start = end
       }
+    }
+
+    /// Returns the changes of some matches, in the order of the commit.
+    private func part(
+      of changes: [RecordChange], _ count: Int, in range: Range<Int>
+    ) -> [RecordChange] {
+      if count == 1, range.count == 1 { return [changes[matches[range.lowerBound].first]] }
+      var part: [RecordChange] = []
+      part.reserveCapacity(count)
+      for match in matches[range] where match.first >= 0 {
+        part.append(changes[match.first])
+        var link = match.second
+        while link >= 0 {
+          part.append(changes[links[link].change])
+          link = links[link].next
+        }
+      }
+      return part
     }
   }
 }

@@ -20,7 +20,6 @@ extension ChangeBroker {
     let resetModels = announcement.resetModels
     let failed = state.takeFailed(resetModels: resetModels, &matches)
     if lastSafe < state.nextNumber { state.addObservers(after: lastSafe, to: &matches) }
-    let observers = state.observers
     for (place, change) in published.changes.enumerated() {
       // Every observer of such a model is reset.
       if !resetModels.isEmpty, resetModels.contains(change.model) { continue }
@@ -28,7 +27,7 @@ extension ChangeBroker {
         guard found.number <= lastSafe, failed.isEmpty || !failed.contains(found.number) else {
           return
         }
-        matches.add(found, observers, .change(place))
+        matches.add(found, changeAt: place)
       }
     }
     matches.sort()
@@ -41,13 +40,13 @@ extension ChangeBroker {
     _ published: ChangeSet, _ announcement: Announcement, in state: inout State,
     to matches: inout Matches
   ) {
-    let (observers, failed) = (state.observers, state.failed)
+    let failed = state.failed
     for (place, change) in published.changes.enumerated() {
       state.routes.forEach(of: change) { found in
         guard found.number <= announcement.knownObserver,
           failed.isEmpty || !failed.contains(found.number)
         else { return }
-        matches.add(found, observers, .change(place))
+        matches.add(found, changeAt: place)
       }
     }
     matches.sort()
@@ -71,21 +70,24 @@ extension ChangeBroker.State {
       routes.forEach(ofModel: model) { found in
         hasReset = true
         switch found {
-        case .number(let number): reset.insert(number)
-        case .record: matches.add(found, observers, .reset)
+        case .seat(let seat): reset.insert(seat.number)
+        case .record(let observer, let number): matches.add(observer, number, .reset)
         }
       }
     }
-    for number in reset { matches.add(.number(number), observers, .reset) }
-    if reset.contains(where: { observers[$0] == nil }) {
+    var isOfRecords = false
+    for number in reset {
+      if let seat = observers[number] { matches.add(seat, .reset) } else { isOfRecords = true }
+    }
+    if isOfRecords {
       routes.forEachRecordObserver { observer, number in
-        if reset.contains(number) { matches.add(.record(observer, number), observers, .reset) }
+        if reset.contains(number) { matches.add(observer, number, .reset) }
       }
     }
     // A group delivers what its members noted, whichever commit that came from.
     if hasReset {
-      for (number, observer) in observers where observer is QueryGroup {
-        matches.add(.number(number), observers, .nothing)
+      for seat in observers.values where seat.observer is QueryGroup {
+        matches.add(seat, .nothing)
       }
     }
     return reset
@@ -112,11 +114,9 @@ extension ChangeBroker.State {
 
   /// Matches the observers with higher numbers than `number` with a reset.
   func addObservers(after number: UInt64, to matches: inout ChangeBroker.Matches) {
-    for (later, _) in observers where later > number {
-      matches.add(.number(later), observers, .reset)
-    }
+    for (later, seat) in observers where later > number { matches.add(seat, .reset) }
     routes.forEachRecordObserver { observer, later in
-      if later > number { matches.add(.record(observer, later), observers, .reset) }
+      if later > number { matches.add(observer, later, .reset) }
     }
   }
 }

@@ -18,12 +18,13 @@ final class ChangeBroker: Sendable {
     func note(_ commit: Commit) -> Outcome
     /// Whether `note` may read the file to follow a commit that is not a reset. It may change.
     var readsFile: Bool { get }
-    /// Whether ``readsFile`` may ever be true. It does not change.
+    /// Whether ``readsFile`` may ever be true, apart from subscribers that ``FileReaders`` counts.
+    /// It does not change.
     var mayReadFile: Bool { get }
     /// Hands the noted events to the subscriber, except events that contain only commits after
     /// `version`. Called on the delivery queue.
     func deliver(upTo version: UInt64)
-    /// Whether `deliver` sets the cascade of each event itself. Otherwise it runs in the cascade of
+    /// Whether `deliver` calls each subscriber in the cascade of its event. Otherwise it runs in the cascade of
     /// the commit, extended by the observer's model.
     var extendsCascade: Bool { get }
   }
@@ -109,8 +110,8 @@ final class ChangeBroker: Sendable {
   /// What the mutex guards.
   struct State {
     /// All observers except those of single records, which `routes` has.
-    var observers: [UInt64: any Observer] = [:]
-    /// The number of observers that may read the file.
+    var observers: [UInt64: ObserverSeat] = [:]
+    /// The number of observers that may read the file, apart from those in ``readers``.
     var readerCount = 0
     var routes = ChangeRoutes()
     /// Observers that could not apply an earlier commit.
@@ -125,9 +126,10 @@ final class ChangeBroker: Sendable {
     var observerCount: Int { observers.count + routes.recordObserverCount }
 
     mutating func add(_ observer: any Observer, as number: UInt64, _ interests: [Interest]) {
-      observers[number] = observer
+      let seat = ObserverSeat(number, observer)
+      observers[number] = seat
       for interest in interests {
-        if routes.add(number, for: interest) { generation += 1 }
+        if routes.add(seat, for: interest) { generation += 1 }
       }
     }
   }
@@ -138,6 +140,8 @@ final class ChangeBroker: Sendable {
   private let state = Mutex(State())
   private let queue = DispatchQueue(label: "modelstore.delivery", qos: .userInitiated)
   private let pace: DeliveryPace
+  /// The subscribers of live results that read the file.
+  let readers = FileReaders()
   /// Marks the delivery queue of this broker.
   private let mark = DispatchSpecificKey<Bool>()
 
@@ -238,7 +242,9 @@ final class ChangeBroker: Sendable {
   /// - Complexity: O(n log n) for n observers.
   var observers: [any Observer] {
     state.withLock { state in
-      var numbered = state.observers.map { (number: $0.key, observer: $0.value) }
+      var numbered = state.observers.values.compactMap { seat in
+        seat.observer.map { (number: seat.number, observer: $0) }
+      }
       state.routes.forEachRecordObserver { numbered.append((number: $1, observer: $0)) }
       return numbered.sorted { $0.number < $1.number }.map(\.observer)
     }
@@ -247,14 +253,15 @@ final class ChangeBroker: Sendable {
   /// Removes the observer with this number. It receives no further commits.
   func remove(_ number: UInt64) {
     let (removed, audienceChanged) = state.withLock {
-      state -> ((any Observer)?, (@Sendable () -> Void)?) in
-      guard let observer = state.observers.removeValue(forKey: number) else { return (nil, nil) }
+      state -> (ObserverSeat?, (@Sendable () -> Void)?) in
+      guard let seat = state.observers.removeValue(forKey: number), let observer = seat.observer
+      else { return (nil, nil) }
       state.failed.remove(number)
       if observer.mayReadFile { state.readerCount -= 1 }
       for interest in observer.interests {
         if state.routes.remove(number, for: interest) { state.generation += 1 }
       }
-      return (observer, state.observerCount == 0 ? state.audienceChanged : nil)
+      return (seat, state.observerCount == 0 ? state.audienceChanged : nil)
     }
     audienceChanged?()
     // Released outside the lock: the observer's deinitialization may run the caller's code.
@@ -341,7 +348,7 @@ final class ChangeBroker: Sendable {
     let (hasReset, hasReader) = state.withLock { state in
       (
         !state.failed.isEmpty || state.hasObservers(after: knownObserver),
-        state.readerCount > 0
+        state.readerCount > 0 || !readers.isEmpty
       )
     }
     return hasReset || hasReader && !changes.isEmpty && self.hasReader(of: changes)
@@ -349,17 +356,16 @@ final class ChangeBroker: Sendable {
 
   /// Returns whether an observer that `changes` concern may read the file to follow them.
   ///
-  /// - Complexity: O(changes + observers concerned).
+  /// - Complexity: O(changes + observers concerned); O(1) if no observer reads the file.
   func hasReader(of changes: [RecordChange]) -> Bool {
     state.withLock { state in
-      guard !state.observers.isEmpty else { return false }
-      let observers = state.observers
+      guard state.readerCount > 0 || !readers.isEmpty else { return false }
       var isFound = false
       for change in changes where !isFound {
         state.routes.forEach(of: change) { found in
           // An observer of single records reads nothing.
-          guard case .number(let number) = found else { return }
-          isFound = isFound || observers[number]?.readsFile ?? false
+          guard !isFound, case .seat(let seat) = found else { return }
+          isFound = seat.observer?.readsFile ?? false
         }
       }
       return isFound

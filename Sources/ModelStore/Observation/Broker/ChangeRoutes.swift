@@ -5,21 +5,24 @@
 struct ChangeRoutes: Sendable {
   /// An observer that a change may concern.
   enum Found: Sendable {
-    case number(UInt64)
+    case seat(ObserverSeat)
     /// An observer of single records, with its number.
     case record(RecordObserver, UInt64)
 
     var number: UInt64 {
       switch self {
-      case .number(let number), .record(_, let number): number
+      case .seat(let seat): seat.number
+      case .record(_, let number): number
       }
     }
   }
 
-  /// An observer's number and the fields that it reads.
+  /// An observer and the fields that it reads.
   fileprivate struct Listener: Sendable {
-    let number: UInt64
+    let seat: ObserverSeat
     let fields: FieldMask
+
+    var number: UInt64 { seat.number }
   }
 
   /// The observers of one key or value. Nearly always one; an array would take most of the memory.
@@ -29,10 +32,17 @@ struct ChangeRoutes: Sendable {
   }
 
   /// The observers of one model. A class, because it is used for each changed row.
-  fileprivate final class Routes: @unchecked Sendable {
+  private final class ModelRoutes: @unchecked Sendable {
     // Guard: only the routes use it, and the broker's mutex guards them.
 
     let model: String
+    /// One property, because each access to a property of a class is checked for exclusivity.
+    var routes = Routes()
+
+    init(_ model: String) { self.model = model }
+  }
+
+  fileprivate struct Routes {
     /// Observers of every record of the model.
     var all: [Listener] = []
     var identity: KeyIdentity?
@@ -45,8 +55,6 @@ struct ChangeRoutes: Sendable {
     var allFieldsCount = 0
     var fieldCounts: [Int: Int] = [:]
 
-    init(_ model: String) { self.model = model }
-
     /// Whether each observer is found by a record's key.
     var isOfRecordsOnly: Bool { all.isEmpty && ofValue.isEmpty && ofRange.isEmpty }
 
@@ -55,95 +63,74 @@ struct ChangeRoutes: Sendable {
     }
   }
 
-  private var models: [String: Routes] = [:]
+  private var models: [String: ModelRoutes] = [:]
   /// The model found last: most rows of a transaction are of one.
-  private var latest: Routes?
+  private var latest: ModelRoutes?
   /// The number of observers of single records.
   private(set) var recordObserverCount = 0
 
   /// For each observed model, the fields that observers read; nil for all.
   var interests: [String: Set<Int>?] {
-    models.mapValues { $0.allFieldsCount > 0 ? nil : Set($0.fieldCounts.keys) }
+    models.mapValues { model in
+      model.routes.allFieldsCount > 0 ? nil : Set(model.routes.fieldCounts.keys)
+    }
   }
 
-  private mutating func routes(of model: String) -> Routes? {
+  private mutating func routes(of model: String) -> ModelRoutes? {
     if let latest, latest.model == model { return latest }
     guard let found = models[model] else { return nil }
     latest = found
     return found
   }
 
-  private mutating func madeRoutes(of model: String) -> Routes {
+  private mutating func madeRoutes(of model: String) -> ModelRoutes {
     if let found = routes(of: model) { return found }
-    let made = Routes(model)
+    let made = ModelRoutes(model)
     models[model] = made
     return made
   }
 
   /// - Returns: Whether ``interests`` changed.
   mutating func add(_ number: UInt64, for interest: ChangeBroker.Interest) -> Bool {
-    let routes = madeRoutes(of: interest.model)
-    let listener = Listener(number: number, fields: FieldMask(interest.fields))
-    switch interest.records {
-    case .all:
-      routes.all.append(listener)
-    case .one(let key, let identity):
-      routes.identity = identity
-      routes.ofRecord.add(listener, to: key)
-    case .having(let field, let value):
-      routes.ofValue[field, default: [:]].add(listener, to: value)
-    case .within(let range):
-      routes.ofRange[range.field, default: (range.collation, RangeIndex())].ranges
-        .insert(range, number: number, listener)
-    }
-    return routes.count(interest.fields, by: 1)
+    add(ObserverSeat(number), for: interest)
+  }
+
+  /// - Returns: Whether ``interests`` changed.
+  mutating func add(_ seat: ObserverSeat, for interest: ChangeBroker.Interest) -> Bool {
+    let listener = Listener(seat: seat, fields: FieldMask(interest.fields))
+    return madeRoutes(of: interest.model).routes.add(listener, for: interest)
   }
 
   /// Adds an observer of one record.
   ///
   /// - Returns: Whether ``interests`` changed.
   mutating func add(_ observer: RecordObserver) -> Bool {
-    let routes = madeRoutes(of: observer.model)
-    routes.identity = observer.fields.identity
-    routes.records.insert(observer)
     recordObserverCount += 1
-    return routes.count(observer.fields.fields, by: 1)
+    return madeRoutes(of: observer.model).routes.add(observer)
   }
 
   /// - Returns: Whether ``interests`` changed.
   mutating func remove(_ number: UInt64, for interest: ChangeBroker.Interest) -> Bool {
-    guard let routes = routes(of: interest.model) else { return false }
-    switch interest.records {
-    case .all:
-      routes.all.removeAll { $0.number == number }
-    case .one(let key, _):
-      routes.ofRecord.remove(number, from: key)
-    case .having(let field, let value):
-      var values = routes.ofValue.removeValue(forKey: field) ?? [:]
-      values.remove(number, from: value)
-      if !values.isEmpty { routes.ofValue[field] = values }
-    case .within(let range):
-      routes.ofRange[range.field]?.ranges.remove(range, number: number)
-      if routes.ofRange[range.field]?.ranges.isEmpty == true { routes.ofRange[range.field] = nil }
-    }
-    return removeReader(of: interest.fields, from: routes)
+    guard let model = routes(of: interest.model) else { return false }
+    model.routes.remove(number, from: interest.records)
+    return removeReader(of: interest.fields, from: model)
   }
 
   /// Removes an observer of one record.
   ///
   /// - Returns: Whether it was here, and whether ``interests`` changed.
   mutating func remove(_ observer: RecordObserver) -> (found: Bool, changes: Bool) {
-    guard let routes = routes(of: observer.model), routes.records.remove(observer) else {
+    guard let model = routes(of: observer.model), model.routes.records.remove(observer) else {
       return (false, false)
     }
     recordObserverCount -= 1
-    return (true, removeReader(of: observer.fields.fields, from: routes))
+    return (true, removeReader(of: observer.fields.fields, from: model))
   }
 
-  private mutating func removeReader(of fields: Set<Int>?, from routes: Routes) -> Bool {
-    let isNarrower = routes.count(fields, by: -1)
-    guard routes.isEmpty else { return isNarrower }
-    models[routes.model] = nil
+  private mutating func removeReader(of fields: Set<Int>?, from model: ModelRoutes) -> Bool {
+    let isNarrower = model.routes.count(fields, by: -1)
+    guard model.routes.isEmpty else { return isNarrower }
+    models[model.model] = nil
     latest = nil
     return true
   }
@@ -155,8 +142,7 @@ struct ChangeRoutes: Sendable {
   ///   by one of n ranges. Observers that read other fields of the same records are visited too.
   @discardableResult
   mutating func forEach(of change: RecordChange, _ body: (Found) -> Void) -> Int {
-    guard let routes = routes(of: change.model) else { return 0 }
-    return routes.forEach(of: change, body)
+    routes(of: change.model)?.routes.forEach(of: change, body) ?? 0
   }
 
   /// Calls `body` as ``forEach(of:_:)`` does, with the number of each observer.
@@ -174,44 +160,22 @@ struct ChangeRoutes: Sendable {
   ///
   /// - Returns: true also if the hook cannot read a value.
   mutating func mayConcern(_ row: borrowing PreupdateRow, of table: TrackedTable) -> Bool {
-    guard let routes = routes(of: table.schema.name) else { return false }
-    guard !table.needsSnapshot, !routes.all.contains(where: \.fields.isAll) else { return true }
-    do {
-      // Only observers of records, found by the rowid: most rows have none.
-      if routes.isOfRecordsOnly, table.rowsAreRecords, let identity = routes.identity {
-        let readers = routes.fieldsRead(ofRecordIn: row, identity)
-        return try !readers.isEmpty && readers.overlaps(FieldMask(changedBy: row, of: table))
-      }
-      let changed = try FieldMask(changedBy: row, of: table)
-      if routes.all.contains(where: { $0.fields.overlaps(changed) }) { return true }
-      return try row.operation != .insert && routes.mayHold(row, isNew: false, table, changed)
-        || row.operation != .delete && routes.mayHold(row, isNew: true, table, changed)
-    } catch {
-      return true
-    }
+    routes(of: table.schema.name)?.routes.mayConcern(row, of: table) ?? false
   }
 
   /// Calls `body` with each observer of records of `model`.
   ///
   /// - Complexity: O(observers of the model).
   func forEach(ofModel model: String, _ body: (Found) -> Void) {
-    guard let routes = models[model] else { return }
-    func tell(_ listener: Listener) { body(.number(listener.number)) }
-    for listener in routes.all { tell(listener) }
-    routes.records.forEachObserver { $0.found(body) }
-    for listeners in routes.ofRecord.values { listeners.forEachListener(tell) }
-    for values in routes.ofValue.values {
-      for listeners in values.values { listeners.forEachListener(tell) }
-    }
-    for (_, ranges) in routes.ofRange.values { ranges.forEach(tell) }
+    models[model]?.routes.forEach(body)
   }
 
   /// Calls `body` with each observer of single records.
   ///
   /// - Complexity: O(these observers).
   func forEachRecordObserver(_ body: (RecordObserver, UInt64) -> Void) {
-    for routes in models.values {
-      routes.records.forEachObserver { observer in
+    for model in models.values {
+      model.routes.records.forEachObserver { observer in
         if let number = observer.number { body(observer, number) }
       }
     }
@@ -226,12 +190,85 @@ extension RecordObserver {
 }
 
 extension ChangeRoutes.Routes {
-  func forEach(of change: RecordChange, _ body: (ChangeRoutes.Found) -> Void) -> Int {
+  /// - Returns: Whether the set of fields to read changed.
+  fileprivate mutating func add(
+    _ listener: ChangeRoutes.Listener, for interest: ChangeBroker.Interest
+  ) -> Bool {
+    switch interest.records {
+    case .all:
+      all.append(listener)
+    case .one(let key, let identity):
+      self.identity = identity
+      ofRecord.add(listener, to: key)
+    case .having(let field, let value):
+      ofValue[field, default: [:]].add(listener, to: value)
+    case .within(let range):
+      ofRange[range.field, default: (range.collation, RangeIndex())].ranges
+        .insert(range, number: listener.number, listener)
+    }
+    return count(interest.fields, by: 1)
+  }
+
+  /// - Returns: Whether the set of fields to read changed.
+  fileprivate mutating func add(_ observer: RecordObserver) -> Bool {
+    identity = observer.fields.identity
+    records.insert(observer)
+    return count(observer.fields.fields, by: 1)
+  }
+
+  fileprivate mutating func remove(
+    _ number: UInt64, from wanted: ChangeBroker.Interest.Records
+  ) {
+    switch wanted {
+    case .all:
+      all.removeAll { $0.number == number }
+    case .one(let key, _):
+      ofRecord.remove(number, from: key)
+    case .having(let field, let value):
+      var values = ofValue.removeValue(forKey: field) ?? [:]
+      values.remove(number, from: value)
+      if !values.isEmpty { ofValue[field] = values }
+    case .within(let range):
+      ofRange[range.field]?.ranges.remove(range, number: number)
+      if ofRange[range.field]?.ranges.isEmpty == true { ofRange[range.field] = nil }
+    }
+  }
+
+  /// Calls `body` with each observer of records.
+  fileprivate func forEach(_ body: (ChangeRoutes.Found) -> Void) {
+    func tell(_ listener: ChangeRoutes.Listener) { body(.seat(listener.seat)) }
+    for listener in all { tell(listener) }
+    records.forEachObserver { $0.found(body) }
+    for listeners in ofRecord.values { listeners.forEachListener(tell) }
+    for values in ofValue.values {
+      for listeners in values.values { listeners.forEachListener(tell) }
+    }
+    for (_, ranges) in ofRange.values { ranges.forEach(tell) }
+  }
+
+  fileprivate func mayConcern(_ row: borrowing PreupdateRow, of table: TrackedTable) -> Bool {
+    guard !table.needsSnapshot, !all.contains(where: { $0.fields.isAll }) else { return true }
+    do {
+      // Only observers of records, found by the rowid: most rows have none.
+      if isOfRecordsOnly, table.rowsAreRecords, let identity {
+        let readers = fieldsRead(ofRecordIn: row, identity)
+        return try !readers.isEmpty && readers.overlaps(FieldMask(changedBy: row, of: table))
+      }
+      let changed = try FieldMask(changedBy: row, of: table)
+      if all.contains(where: { $0.fields.overlaps(changed) }) { return true }
+      return try row.operation != .insert && mayHold(row, isNew: false, table, changed)
+        || row.operation != .delete && mayHold(row, isNew: true, table, changed)
+    } catch {
+      return true
+    }
+  }
+
+  fileprivate func forEach(of change: RecordChange, _ body: (ChangeRoutes.Found) -> Void) -> Int {
     var visited = 0
-    let changed = FieldMask(changedIn: change)
+    let changed = change.changed
     func tell(_ listener: ChangeRoutes.Listener) {
       visited += 1
-      if listener.fields.overlaps(changed) { body(.number(listener.number)) }
+      if listener.fields.overlaps(changed) { body(.seat(listener.seat)) }
     }
     for listener in all { tell(listener) }
     if let identity, !records.isEmpty || !ofRecord.isEmpty {
@@ -245,19 +282,19 @@ extension ChangeRoutes.Routes {
     }
     for (field, values) in ofValue {
       let old = change.old.map { QueryRegion.normalized($0[field]) }
-      let new = change.new.map { QueryRegion.normalized($0[field]) }
       if let old { values[old]?.forEachListener(tell) }
-      if let new, new != old { values[new]?.forEachListener(tell) }
+      guard old == nil || changed.contains(field),
+        let new = change.new.map({ QueryRegion.normalized($0[field]) }), new != old
+      else { continue }
+      values[new]?.forEachListener(tell)
     }
     for (field, (collation, ranges)) in ofRange {
       let old = change.old.map { ValueRange.place(of: $0[field], collation) }
-      let new = change.new.map { ValueRange.place(of: $0[field], collation) }
       if let old { visited += ranges.forEach(containing: old) { _, listener in tell(listener) } }
-      guard let new, new != old else { continue }
-      visited += ranges.forEach(containing: new) { range, listener in
-        if let old, range.lower <= .before(old), .after(old) <= range.upper { return }
-        tell(listener)
-      }
+      guard old == nil || changed.contains(field),
+        let new = change.new.map({ ValueRange.place(of: $0[field], collation) }), new != old
+      else { continue }
+      visited += ranges.forEach(containing: new, butNot: old) { _, listener in tell(listener) }
     }
     return visited
   }
@@ -308,11 +345,9 @@ extension ChangeRoutes.Routes {
     }
     for (field, (collation, ranges)) in ofRange {
       guard let value = try table.value(of: field, in: row, isNew: isNew) else { return true }
-      var isFound = false
-      ranges.forEach(containing: ValueRange.place(of: value, collation)) { _, listener in
-        isFound = isFound || changed.contains(field) || listener.fields.overlaps(changed)
-      }
-      if isFound { return true }
+      let place = ValueRange.place(of: value, collation)
+      let mayCome = changed.contains(field)
+      if ranges.contains(place, where: { mayCome || $0.fields.overlaps(changed) }) { return true }
     }
     return false
   }
@@ -320,7 +355,7 @@ extension ChangeRoutes.Routes {
   /// Adds one reader of `fields` for a `step` of 1, and removes one for -1.
   ///
   /// - Returns: Whether the set of fields to read changed.
-  fileprivate func count(_ fields: Set<Int>?, by step: Int) -> Bool {
+  fileprivate mutating func count(_ fields: Set<Int>?, by step: Int) -> Bool {
     guard let fields else {
       allFieldsCount += step
       return allFieldsCount == (step > 0 ? 1 : 0)

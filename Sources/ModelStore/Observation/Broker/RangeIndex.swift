@@ -9,18 +9,22 @@ struct RangeIndex<Content: Sendable>: Sendable {
     let lower: Edge
     let upper: Edge
     let number: UInt64
-    let content: Content
+    /// nil for a free place.
+    var content: Content?
     let priority: UInt64
     var greatestUpper: Edge
-    var left: Int?
-    var right: Int?
+    /// The place of each child; -1 for none.
+    var left = -1
+    var right = -1
+
+    func contains(_ place: SortKey) -> Bool { lower.isBefore(place) && !upper.isBefore(place) }
   }
 
-  private var nodes: [Node?] = []
+  private var nodes: ContiguousArray<Node> = []
   private var free: [Int] = []
-  private var root: Int?
+  private var root = -1
 
-  var isEmpty: Bool { root == nil }
+  var isEmpty: Bool { root < 0 }
 
   /// - Precondition: `number` is not in the index with the same lower edge.
   mutating func insert(_ range: ValueRange, number: UInt64, _ content: Content) {
@@ -43,83 +47,100 @@ struct RangeIndex<Content: Sendable>: Sendable {
     let (less, rest) = split(root, before: range.lower, number)
     let (found, more) = split(rest, before: range.lower, number + 1)
     root = join(less, more)
-    guard let found else { return }
-    nodes[found] = nil
+    guard found >= 0 else { return }
+    nodes[found].content = nil
     free.append(found)
   }
 
   /// Calls `body` with the content of each range, in no particular order.
   func forEach(_ body: (Content) -> Void) {
-    for case let node? in nodes { body(node.content) }
+    for node in nodes {
+      if let content = node.content { body(content) }
+    }
   }
 
-  /// Calls `body` for each range that contains `place`.
+  /// Calls `body` for each range that contains `place`, with its number and its content.
   ///
+  /// - Parameter excluded: If given, ranges that also contain this place are left out.
   /// - Returns: The number of ranges visited.
   /// - Complexity: O(log n + m log n) for m of n ranges that contain it.
   @discardableResult
   func forEach(
-    containing place: SortKey, _ body: (_ range: (lower: Edge, upper: Edge), Content) -> Void
+    containing place: SortKey, butNot excluded: SortKey? = nil,
+    _ body: (_ number: UInt64, Content) -> Void
   ) -> Int {
     var visited = 0
-    visit(root, .before(place), .after(place), &visited, body)
+    _ = Self.search(nodes.span, root, place, &visited) { node in
+      if let excluded, node.contains(excluded) { return true }
+      if let content = node.content { body(node.number, content) }
+      return true
+    }
     return visited
   }
 
-  private func visit(
-    _ place: Int?, _ low: Edge, _ high: Edge, _ visited: inout Int,
-    _ body: (_ range: (lower: Edge, upper: Edge), Content) -> Void
-  ) {
-    guard let place, let node = nodes[place], node.greatestUpper >= high else { return }
+  /// Whether the content of a range that contains `place` meets a condition.
+  ///
+  /// - Complexity: As for calling a closure for each of them, but it ends at the first that does.
+  func contains(_ place: SortKey, where isWanted: (Content) -> Bool) -> Bool {
+    var visited = 0
+    return !Self.search(nodes.span, root, place, &visited) { node in
+      node.content.map { !isWanted($0) } ?? true
+    }
+  }
+
+  /// Calls `body` for each node below `start` whose range contains `place`, until it returns false.
+  ///
+  /// Nodes are read in place, because a copy of one retains the keys of three edges.
+  ///
+  /// - Returns: Whether no call returned false.
+  private static func search(
+    _ nodes: Span<Node>, _ start: Int, _ place: SortKey, _ visited: inout Int,
+    _ body: (borrowing Node) -> Bool
+  ) -> Bool {
+    guard start >= 0, !nodes[start].greatestUpper.isBefore(place) else { return true }
     visited += 1
-    visit(node.left, low, high, &visited, body)
-    guard node.lower <= low else { return }
-    if node.upper >= high { body((node.lower, node.upper), node.content) }
-    visit(node.right, low, high, &visited, body)
+    guard search(nodes, nodes[start].left, place, &visited, body) else { return false }
+    guard nodes[start].lower.isBefore(place) else { return true }
+    if !nodes[start].upper.isBefore(place), !body(nodes[start]) { return false }
+    return search(nodes, nodes[start].right, place, &visited, body)
   }
 
   /// Splits the nodes below `place` into those before the given lower edge and number, and the
   /// rest.
-  private mutating func split(
-    _ place: Int?, before lower: Edge, _ number: UInt64
-  ) -> (Int?, Int?) {
-    guard let place, let node = nodes[place] else { return (nil, nil) }
+  private mutating func split(_ place: Int, before lower: Edge, _ number: UInt64) -> (Int, Int) {
+    guard place >= 0 else { return (-1, -1) }
+    let node = nodes[place]
     if node.lower < lower || (node.lower == lower && node.number < number) {
       let (less, more) = split(node.right, before: lower, number)
-      nodes[place]?.right = less
+      nodes[place].right = less
       update(place)
       return (place, more)
     }
     let (less, more) = split(node.left, before: lower, number)
-    nodes[place]?.left = more
+    nodes[place].left = more
     update(place)
     return (less, place)
   }
 
   /// - Precondition: Every node of `left` comes before every node of `right`.
-  private mutating func join(_ left: Int?, _ right: Int?) -> Int? {
-    guard let left, let right, let first = nodes[left], let second = nodes[right] else {
-      return left ?? right
-    }
-    if first.priority > second.priority {
-      let joined = join(first.right, right)
-      nodes[left]?.right = joined
+  private mutating func join(_ left: Int, _ right: Int) -> Int {
+    guard left >= 0, right >= 0 else { return max(left, right) }
+    if nodes[left].priority > nodes[right].priority {
+      nodes[left].right = join(nodes[left].right, right)
       update(left)
       return left
     }
-    let joined = join(left, second.left)
-    nodes[right]?.left = joined
+    nodes[right].left = join(left, nodes[right].left)
     update(right)
     return right
   }
 
   private mutating func update(_ place: Int) {
-    guard let node = nodes[place] else { return }
-    var greatest = node.upper
-    for child in [node.left, node.right] {
-      if let child, let upper = nodes[child]?.greatestUpper { greatest = max(greatest, upper) }
+    var greatest = nodes[place].upper
+    for child in [nodes[place].left, nodes[place].right] where child >= 0 {
+      greatest = max(greatest, nodes[child].greatestUpper)
     }
-    nodes[place]?.greatestUpper = greatest
+    nodes[place].greatestUpper = greatest
   }
 
   /// SplitMix64.
@@ -128,5 +149,17 @@ struct RangeIndex<Content: Sendable>: Sendable {
     mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
     mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
     return mixed ^ (mixed >> 31)
+  }
+}
+
+extension ValueRange.Edge {
+  /// Whether this position is before the value at `place`.
+  fileprivate func isBefore(_ place: SortKey) -> Bool {
+    switch self {
+    case .start: true
+    case .before(let key): !(place < key)
+    case .after(let key): key < place
+    case .end: false
+    }
   }
 }

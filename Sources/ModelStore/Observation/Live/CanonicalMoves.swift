@@ -21,6 +21,12 @@ enum CanonicalMoves {
   ///   changed, in any order. Rows that only changed other fields may be among them.
   /// - Complexity: O(k log k) for k rows; the size of the result does not matter.
   static func offsets(in rows: [Row]) -> [Int] {
+    // Alone, a row is before the same unchanged rows if and only if it keeps its rank.
+    if rows.count == 1 {
+      let row = rows[0]
+      guard row.sortKeyChanged, let old = row.oldRank, let new = row.newRank else { return [] }
+      return old == new ? [] : [0]
+    }
     var candidates = candidates(in: rows)
     guard !candidates.isEmpty else { return [] }
 

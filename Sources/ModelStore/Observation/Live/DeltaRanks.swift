@@ -22,7 +22,7 @@ struct DeltaRanks {
     let touches = delta.touches
     let oldRanks = Self.oldRanks(delta)
     // If every touched row kept its rank, so did all other rows.
-    let areInPlace = touches.allSatisfy(\.isInPlace)
+    let areInPlace = touches.allSatisfy { $0.isInPlace }
     let newRanks =
       areInPlace
       ? oldRanks : touches.map { touch in touch.new.map { delta.new.index(of: $0.entry) } ?? -1 }
@@ -52,9 +52,10 @@ struct DeltaRanks {
 
   private static func oldRanks(_ delta: QueryDelta) -> [Int] {
     let first = delta.old.shown.lowerBound
-    return delta.touches.map { touch in
-      if let rank = touch.rank { return rank - first }
-      return touch.old.map { delta.old.index(of: $0.entry) } ?? -1
+    let touches = delta.touches
+    return touches.indices.map { place in
+      if let rank = touches[place].rank { return rank - first }
+      return touches[place].old.map { delta.old.index(of: $0.entry) } ?? -1
     }
   }
 

@@ -18,9 +18,10 @@ final class FetchedResult: ChangeBroker.Observer, LiveSource, LivePublisher {
     /// order.
     func list(_ images: [[SQLValue]], in window: QueryWindow?) -> RowList {
       var occurrences: [[SQLValue]: Int64] = [:]
+      let keyIndices = schema.keyIndices
       let entries = images.map { image in
         var key =
-          schema.key.isEmpty ? image : schema.keyIndices.map { image[$0] }
+          schema.key.isEmpty ? image : keyIndices.map { image[$0] }
         if schema.kind == .view {
           let number = occurrences[key, default: 0]
           occurrences[key] = number + 1
@@ -101,6 +102,8 @@ final class FetchedResult: ChangeBroker.Observer, LiveSource, LivePublisher {
 
   var mayReadFile: Bool { true }
 
+  var extendsCascade: Bool { true }
+
   // Called on the committing thread
 
   func note(_ commit: ChangeBroker.Commit) -> ChangeBroker.Outcome {
@@ -178,12 +181,10 @@ final class FetchedResult: ChangeBroker.Observer, LiveSource, LivePublisher {
   private func tell(
     _ old: Run, _ new: Run, shown: LiveRows, _ commit: ChangeBroker.Commit
   ) -> ChangeBroker.Outcome {
-    var changes: [[SQLValue]: RecordChange] = [:]
-    for change in commit.changes.changes where change.model == rule.schema.name {
-      changes[change.key] = change
-    }
     let touches = rule.touches(
-      from: old.list, to: new.list, changes: changes, origin: commit.isReset ? .foreign : nil)
+      from: old.list, to: new.list,
+      changes: FewByKey(commit.changes.changes.filter { $0.model == rule.schema.name }),
+      origin: commit.isReset ? .foreign : nil)
     guard !touches.isEmpty else { return [] }
     // Both images of every row are known, so a reset is as exact as any other commit.
     return subscribers.receive(
@@ -195,10 +196,10 @@ extension FetchedResult.Rule {
   /// Returns the differences between two executions.
   ///
   /// - Parameters:
-  ///   - changes: The known record changes in between, by key.
+  ///   - changes: The known record changes in between.
   ///   - origin: The origin of every change; nil to take it from `changes`.
   func touches(
-    from old: RowList, to new: RowList, changes: [[SQLValue]: RecordChange], origin: Origin?
+    from old: RowList, to new: RowList, changes: FewByKey<RecordChange>, origin: Origin?
   ) -> [QueryDelta.Touch] {
     func touch(_ oldPlace: Int?, _ newPlace: Int?) -> QueryDelta.Touch {
       func side(_ list: RowList, _ place: Int?) -> QueryDelta.Side? {
@@ -225,63 +226,5 @@ extension FetchedResult.Rule {
     // row of a view is derived from other rows, so it appeared or disappeared with them.
     if exists == nil, isWindow { return .admitted }
     return exists == nil && schema.kind == .view ? .absent : .excluded
-  }
-}
-
-/// The rows of two executions, matched by key.
-private struct RowPairs {
-  /// The positions of each row that differs, in the order of the newer execution. Then those that
-  /// only the older one has.
-  private(set) var differing: [(old: Int?, new: Int?)] = []
-
-  /// - Complexity: O(n). If the places of both ascend, only rows that differ are looked up by key.
-  init(from old: RowList, to new: RowList) {
-    if old.isAscending, new.isAscending {
-      merge(old, new)
-    } else {
-      match(old, Array(old.entries.indices), new, Array(new.entries.indices))
-    }
-  }
-
-  /// Matches rows by place first: a row that did not move has the same place in both.
-  private mutating func merge(_ old: RowList, _ new: RowList) {
-    var unmatched: (old: [Int], new: [Int]) = ([], [])
-    var next = 0
-    for place in new.entries.indices {
-      let wanted = new.entries[place].place
-      while next < old.entries.count, old.entries[next].place < wanted {
-        unmatched.old.append(next)
-        next += 1
-      }
-      guard next < old.entries.count, old.entries[next].place == wanted,
-        old.images[next] == new.images[place]
-      else {
-        unmatched.new.append(place)
-        continue
-      }
-      next += 1
-    }
-    unmatched.old += next..<old.entries.count
-    match(old, unmatched.old, new, unmatched.new)
-  }
-
-  private mutating func match(
-    _ old: RowList, _ oldPlaces: [Int], _ new: RowList, _ newPlaces: [Int]
-  ) {
-    guard !oldPlaces.isEmpty || !newPlaces.isEmpty else { return }
-    // A damaged index may return a row twice.
-    let positions = Dictionary(
-      oldPlaces.map { (old.entries[$0].key, $0) }, uniquingKeysWith: { $1 })
-    var kept: Set<[SQLValue]> = []
-    for place in newPlaces {
-      let key = new.entries[place].key
-      kept.insert(key)
-      let position = positions[key]
-      if let position, old.images[position] == new.images[place] { continue }
-      differing.append((position, place))
-    }
-    for place in oldPlaces where !kept.contains(old.entries[place].key) {
-      differing.append((place, nil))
-    }
   }
 }

@@ -63,12 +63,8 @@ public final class LiveQuery<Element: Fetchable>: Sendable {
   ) throws -> ObservationToken {
     try options.check(allowing: .initial, by: .callback, of: query.schema.name)
     let mailbox = Mailbox<QueryDelta>(store.scope, options: options, coalescing: coalescing)
-    deliver(mailbox) { [report = store.scope.report] changes in
-      do {
-        body(try changes.get())
-      } catch {
-        report(StoreError(reporting: error))
-      }
+    deliver(mailbox, to: body) { [report = store.scope.report] error in
+      report(StoreError(reporting: error))
     }
     return try begin(mailbox, options)
   }
@@ -91,22 +87,33 @@ public final class LiveQuery<Element: Fetchable>: Sendable {
     _ body: @escaping @Sendable (Result<QueryChanges<Element>, any Error>) -> Void
   ) throws -> ObservationToken {
     let mailbox = Mailbox<QueryDelta>(store.scope, coalescing: .latest)
-    deliver(mailbox, to: body)
+    deliver(mailbox) {
+      body(.success($0))
+    } failing: {
+      body(.failure($0))
+    }
     return try store.whileNobodyWrites { reading in
       try take(QueryChanges(reading.initial(query, source), schema: query.schema))
       return subscribe(mailbox)
     }
   }
 
+  /// Calls `body` with the events of `mailbox`, each in its cascade.
+  ///
+  /// - Parameter fail: Called instead if a record could not be decoded.
   private func deliver(
     _ mailbox: Mailbox<QueryDelta>,
-    to body: @escaping @Sendable (Result<QueryChanges<Element>, any Error>) -> Void
+    to body: @escaping @Sendable (QueryChanges<Element>) -> Void,
+    failing fail: @escaping @Sendable (any Error) -> Void
   ) {
     let schema = query.schema
     mailbox.whenReady { delta in
-      let changes = Result { try QueryChanges<Element>(delta, schema: schema) }
       Wave.$current.withValue(delta.wave.heard(at: ObservedPath(model: schema.name))) {
-        body(changes)
+        do {
+          body(try QueryChanges<Element>(delta, schema: schema))
+        } catch {
+          fail(error)
+        }
       }
     }
   }

@@ -1,10 +1,33 @@
 extension LiveResult {
   /// What determines the places of a model's records.
-  struct Order: Hashable, Sendable {
-    /// The terms and the fields that they read.
-    let terms: [SortTerm]
-    let fields: [Int]
-    let keyFields: [Int]
+  ///
+  /// Results with equal orders share one, so that two orders are nearly always compared by
+  /// reference.
+  final class Order: Equatable, Sendable {
+    fileprivate struct Content: Hashable {
+      /// The terms and the fields that they read.
+      let terms: [SortTerm]
+      let fields: [Int]
+      let keyFields: [Int]
+    }
+
+    fileprivate let content: Content
+
+    private init(_ content: Content) { self.content = content }
+
+    private static let known = SharedResults<Content, Order>()
+
+    fileprivate static func shared(_ content: Content) -> Order {
+      if let order = known.kept(content) { return order }
+      // Two threads at once may each make one, which are equal.
+      let order = Order(content)
+      known.keep(order, for: content)
+      return order
+    }
+
+    static func == (left: Order, right: Order) -> Bool {
+      left === right || left.content == right.content
+    }
   }
 
   /// How a record of the model becomes a row of the result.
@@ -13,7 +36,7 @@ extension LiveResult {
     /// Whether a record belongs to the result; nil admits all.
     let admits: (@Sendable ([SQLValue]) -> Bool)?
     /// The fields that `admits` reads; nil if unknown.
-    let filterFields: [Int]?
+    private let filterMask: FieldMask?
     let terms: [(field: Int, term: SortTerm)]
     /// How keys are decoded from places; nil if keys are stored beside them.
     let keys: PlacedKeys?
@@ -25,11 +48,12 @@ extension LiveResult {
     ) {
       self.schema = schema
       self.admits = admits
-      self.filterFields = filterFields
+      filterMask = filterFields.map { FieldMask(Set($0)) }
       self.terms = terms
       keys = PlacedKeys(schema, orderedBy: terms.map(\.term))
-      order = Order(
-        terms: terms.map(\.term), fields: terms.map(\.field), keyFields: schema.keyIndices)
+      order = .shared(
+        Order.Content(
+          terms: terms.map(\.term), fields: terms.map(\.field), keyFields: schema.keyIndices))
     }
 
     /// The fields that determine a record's place, in the order in which ``place(of:)`` reads them.
@@ -42,16 +66,17 @@ extension LiveResult {
       let place = try place(of: row)
       return LiveRows.Entry(
         place: place,
-        key: try schema.keyIndices.indices.map { try row.value(at: terms.count + $0) })
+        key: try order.content.keyFields.indices.map { try row.value(at: terms.count + $0) })
     }
 
-    func place(of row: borrowing RowView) throws -> SortKey {
+    private func place(of row: borrowing RowView) throws -> SortKey {
       var encoder = SortKeyEncoder()
-      for (column, term) in terms.enumerated() {
-        encoder.encode(try row.value(at: column), by: term.term)
+      let content = order.content
+      for column in content.terms.indices {
+        try encoder.encode(row, at: column, by: content.terms[column])
       }
-      for column in schema.keyIndices.indices {
-        encoder.encode(try row.value(at: terms.count + column), by: SortTerm())
+      for column in content.keyFields.indices {
+        try encoder.encode(row, at: content.terms.count + column, by: SortTerm())
       }
       return SortKey(encoder)
     }
@@ -61,12 +86,14 @@ extension LiveResult {
     ///
     /// - Throws: ``StoreError`` with code `corrupt` when they are not in order.
     func tree(reading text: SQLText, on connection: Connection) throws -> PlaceTree {
-      let tree =
-        if let keys {
-          PlaceTree(sorted: try connection.rows(text) { try place(of: $0) }, keys: keys)
-        } else {
-          PlaceTree(sorted: try connection.rows(text) { try entry(of: $0) }, keys: nil)
-        }
+      let tree: PlaceTree?
+      if let keys {
+        var places = RankedTree<SortKey>.Leaves()
+        try connection.forEachRow(text) { row in places.append(try place(of: row)) }
+        tree = PlaceTree(places, keys: keys)
+      } else {
+        tree = PlaceTree(sorted: try connection.rows(text) { try entry(of: $0) }, keys: nil)
+      }
       guard let tree else { throw disorder }
       return tree
     }
@@ -107,9 +134,7 @@ extension LiveResult {
       guard let new = change.new else { return (admits(old), false) }
       let isBefore = admits(old)
       // The condition reads nothing that differs, so it gives the same answer.
-      if let filterFields, filterFields.allSatisfy({ old[$0] == new[$0] }) {
-        return (isBefore, isBefore)
-      }
+      if let filterMask, !filterMask.overlaps(change.changed) { return (isBefore, isBefore) }
       return (isBefore, admits(new))
     }
   }
@@ -117,12 +142,14 @@ extension LiveResult {
 
 extension LiveResult.Order {
   func entry(_ image: [SQLValue]) -> LiveRows.Entry {
-    entry(image, key: keyFields.map { image[$0] })
+    entry(image, key: content.keyFields.map { image[$0] })
   }
 
   private func entry(_ image: [SQLValue], key: [SQLValue]) -> LiveRows.Entry {
     var encoder = SortKeyEncoder()
-    for (field, term) in zip(fields, terms) { encoder.encode(image[field], by: term) }
+    for place in content.fields.indices {
+      encoder.encode(image[content.fields[place]], by: content.terms[place])
+    }
     for value in key { encoder.encode(value, by: SortTerm()) }
     return LiveRows.Entry(place: SortKey(encoder), key: key)
   }
@@ -132,15 +159,25 @@ extension LiveResult.Order {
     _ change: RecordChange
   ) -> (old: QueryDelta.Side?, new: QueryDelta.Side?) {
     // If the key is partly NULL, the change's key contains more than the key fields.
-    let key = change.key.count == keyFields.count ? change.key : nil
+    let key = change.key.count == content.keyFields.count ? change.key : nil
     func side(_ image: [SQLValue]) -> QueryDelta.Side {
       QueryDelta.Side(entry: key.map { entry(image, key: $0) } ?? entry(image), image: image)
     }
     let old = change.old.map(side)
     guard let old, let before = change.old, let after = change.new,
-      fields.allSatisfy({ before[$0] == after[$0] })
+      content.fields.allSatisfy({ before[$0] == after[$0] })
     else { return (old, change.new.map(side)) }
     return (old, QueryDelta.Side(entry: old.entry, image: after))
+  }
+}
+
+extension SortKeyEncoder {
+  /// Encodes a value of a row. Most texts are read in place.
+  fileprivate mutating func encode(
+    _ row: borrowing RowView, at column: Int, by term: SortTerm
+  ) throws(ColumnError) {
+    if row.withBytes(ofTextAt: column, { encode(plainText: $0, by: term) }) == true { return }
+    encode(try row.value(at: column), by: term)
   }
 }
 

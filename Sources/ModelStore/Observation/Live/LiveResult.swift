@@ -7,7 +7,7 @@ internal import Synchronization
 final class LiveResult: ChangeBroker.Observer, LiveSource, LivePublisher {
   let rule: Rule
   let interests: [ChangeBroker.Interest]
-  let subscribers = LiveSubscribers<QueryDelta>()
+  let subscribers: LiveSubscribers<QueryDelta>
   private let state: Mutex<LiveRows>
   /// Reads the result again: all admitted records in order, as of the latest commit.
   private let reload: @Sendable () throws -> [[SQLValue]]
@@ -16,12 +16,14 @@ final class LiveResult: ChangeBroker.Observer, LiveSource, LivePublisher {
   /// - Parameters:
   ///   - interest: The changes that can affect the result.
   ///   - rows: The result as of the latest commit.
+  ///   - readers: Counts the subscribers that read the file.
   ///   - report: Receives the error when the result had to be read again, or could not be.
   init(
     rule: Rule, interest: ChangeBroker.Interest, rows: LiveRows,
-    reload: @escaping @Sendable () throws -> [[SQLValue]],
+    reload: @escaping @Sendable () throws -> [[SQLValue]], readers: FileReaders? = nil,
     report: @escaping @Sendable (StoreError) -> Void
   ) {
+    subscribers = LiveSubscribers(readers: readers)
     self.rule = rule
     self.reload = reload
     self.report = report
@@ -38,7 +40,9 @@ final class LiveResult: ChangeBroker.Observer, LiveSource, LivePublisher {
   /// A window reads the rows that enter it.
   var readsFile: Bool { subscribers.readFile }
 
-  var mayReadFile: Bool { true }
+  var mayReadFile: Bool { !subscribers.areCounted }
+
+  var extendsCascade: Bool { true }
 
   // Called on the committing thread
 

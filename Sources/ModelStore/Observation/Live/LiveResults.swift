@@ -69,6 +69,12 @@ final class SharedResults<Key: Hashable & Sendable, Shared: AnyObject & Sendable
   func result(for key: Key, _ make: () throws -> Shared) throws -> Shared {
     if let kept = kept(key) { return kept }
     let made = try make()
+    keep(made, for: key)
+    return made
+  }
+
+  /// Shares `made` from now on, instead of an earlier result.
+  func keep(_ made: Shared, for key: Key) {
     state.withLock { state in
       if state.entries.count >= state.sweepCount {
         state.entries = state.entries.filter { $0.value.result != nil }
@@ -76,6 +82,5 @@ final class SharedResults<Key: Hashable & Sendable, Shared: AnyObject & Sendable
       }
       state.entries[key] = Entry(result: made)
     }
-    return made
   }
 }

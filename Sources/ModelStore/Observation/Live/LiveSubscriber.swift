@@ -14,20 +14,37 @@ struct LiveSubscriber<Delta: Sendable>: Sendable {
 /// The subscribers of one live result or list, in the order of registration.
 final class LiveSubscribers<Delta: Sendable>: Sendable {
   private struct State {
-    var members: [(number: UInt64, subscriber: LiveSubscriber<Delta>)] = []
+    var members: [LiveSubscriber<Delta>] = []
+    /// The number of each member.
+    var numbers: [UInt64] = []
     var nextNumber: UInt64 = 0
   }
 
   private let state = Mutex(State())
+  private let readers: FileReaders?
+
+  /// - Parameter readers: Counts the subscribers that read the file.
+  init(readers: FileReaders? = nil) {
+    self.readers = readers
+  }
+
+  deinit {
+    state.withLock { state in
+      for member in state.members { count(member, by: -1) }
+    }
+  }
 
   var isEmpty: Bool { state.withLock { $0.members.isEmpty } }
 
+  /// Whether ``FileReaders`` counts the subscribers that read the file.
+  var areCounted: Bool { readers != nil }
+
   /// The current subscribers. A result reads them under the same lock under which it updates its
   /// rows. A subscriber added later has read the updated rows and must not receive that update.
-  var all: [LiveSubscriber<Delta>] { state.withLock { $0.members.map(\.subscriber) } }
+  var all: [LiveSubscriber<Delta>] { state.withLock { $0.members } }
 
   /// Whether a subscriber may read the file when it receives changes.
-  var readFile: Bool { state.withLock { $0.members.contains { $0.subscriber.readsFile } } }
+  var readFile: Bool { state.withLock { $0.members.contains { $0.readsFile } } }
 
   /// Passes a delta to all subscribers.
   func receive(_ delta: Delta) -> ChangeBroker.Outcome { all.receive(delta) }
@@ -39,7 +56,9 @@ final class LiveSubscribers<Delta: Sendable>: Sendable {
   fileprivate func add(_ subscriber: LiveSubscriber<Delta>) -> UInt64 {
     state.withLock { state in
       state.nextNumber += 1
-      state.members.append((state.nextNumber, subscriber))
+      state.members.append(subscriber)
+      state.numbers.append(state.nextNumber)
+      count(subscriber, by: 1)
       return state.nextNumber
     }
   }
@@ -48,9 +67,16 @@ final class LiveSubscribers<Delta: Sendable>: Sendable {
   ///   the caller's code.
   fileprivate func remove(_ number: UInt64) -> LiveSubscriber<Delta>? {
     state.withLock { state in
-      guard let place = state.members.firstIndex(where: { $0.number == number }) else { return nil }
-      return state.members.remove(at: place).subscriber
+      guard let place = state.numbers.firstIndex(of: number) else { return nil }
+      state.numbers.remove(at: place)
+      let removed = state.members.remove(at: place)
+      count(removed, by: -1)
+      return removed
     }
+  }
+
+  private func count(_ subscriber: LiveSubscriber<Delta>, by step: Int) {
+    if subscriber.readsFile { readers?.add(step) }
   }
 }
 
@@ -58,7 +84,9 @@ extension Array {
   /// Passes a delta to each of these subscribers.
   func receive<Delta>(_ delta: Delta) -> ChangeBroker.Outcome
   where Element == LiveSubscriber<Delta> {
-    reduce(into: []) { $0.formUnion($1.receive(delta)) }
+    var outcome: ChangeBroker.Outcome = []
+    for subscriber in self { outcome.formUnion(subscriber.receive(delta)) }
+    return outcome
   }
 }
 

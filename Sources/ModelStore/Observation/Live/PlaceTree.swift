@@ -33,6 +33,13 @@ struct PlaceTree: Sendable {
     self.init(storage: .places(tree, keys))
   }
 
+  /// Creates a tree of places that contain their keys and were added one by one. Returns nil if
+  /// they are out of order.
+  init?(_ places: consuming RankedTree<SortKey>.Leaves, keys: PlacedKeys) {
+    guard let tree = RankedTree(places) else { return nil }
+    self.init(storage: .places(tree, keys))
+  }
+
   var count: Int {
     switch storage {
     case .places(let tree, _): tree.count

@@ -156,65 +156,6 @@ public struct QueryChanges<Element: Fetchable>: Sendable {
 }
 
 extension QueryChanges {
-  /// Computes the indices of `delta`.
-  ///
-  /// - Throws: ``StoreError`` with code `invalidValue` when a record cannot be decoded as
-  ///   `Element`.
-  /// - Complexity: O(k log n) for k touched rows of n.
-  init(_ delta: QueryDelta, schema: ModelSchema) throws {
-    let ranks = DeltaRanks(delta)
-    let touches = delta.touches
-    func single(_ place: Int, _ side: SingleRecord<Element>.Side) throws -> SingleRecord<Element> {
-      try touches[place].row.record(side, of: schema)
-    }
-    deletions = try Self.parts(ranks.deletions) { place in
-      let reading = try single(place, .old)
-      return Deletion(
-        index: ranks.old(at: place), key: reading.key, record: reading.record,
-        reason: Reason(touches[place].after), origin: touches[place].origin)
-    }
-    insertions = try Self.parts(ranks.insertions) { place in
-      let (key, record) = try single(place, .new).known
-      return Insertion(
-        index: ranks.new(at: place), key: key, record: record,
-        reason: delta.isInitial ? .record : Reason(touches[place].before),
-        origin: touches[place].origin)
-    }
-    updates = try Self.parts(ranks.updates) { place in
-      Update(
-        oldIndex: ranks.old(at: place), newIndex: ranks.new(at: place),
-        records: try touches[place].row.records(of: schema))
-    }
-    moves = try Self.parts(ranks.moves) { place in
-      guard touches[place].new?.image != nil else { return nil }
-      let (key, record) = try single(place, .new).known
-      return Move(
-        oldIndex: ranks.old(at: place), newIndex: ranks.new(at: place), key: key, record: record)
-    }
-    refreshes = try Self.parts(ranks.refreshes) { place in
-      let (key, record) = try single(place, .new).known
-      return Refresh(
-        oldIndex: ranks.old(at: place), newIndex: ranks.new(at: place), key: key, record: record)
-    }
-    oldVersion = delta.old.version
-    newVersion = delta.new.version
-    oldCount = delta.old.count
-    newCount = delta.new.count
-    old = ResultKeys(rows: delta.old)
-    new = ResultKeys(rows: delta.new)
-    isInitial = delta.isInitial
-    isReset = delta.isReset
-  }
-
-  /// Returns what `make` makes of each place. Most parts of most events are empty, and code for any
-  /// type of element takes long even for nothing.
-  @inline(__always)
-  private static func parts<Part>(
-    _ places: [Int], _ make: (Int) throws -> Part?
-  ) rethrows -> [Part] {
-    places.isEmpty ? [] : try places.compactMap(make)
-  }
-
   /// The keys of one version of a live query's result, in order.
   public struct ResultKeys: RandomAccessCollection, Sendable {
     let rows: LiveRows
@@ -235,18 +176,6 @@ extension QueryChanges {
 
     /// The number of records without the window; nil for a window that keeps only its own rows.
     public var totalCount: Int? { rows.totalCount }
-  }
-}
-
-extension QueryChanges.Reason {
-  /// - Parameter standing: The record's standing in the version in which it is not shown.
-  fileprivate init(_ standing: QueryDelta.Touch.Standing) {
-    self =
-      switch standing {
-      case .absent: .record
-      case .excluded: .filter
-      case .admitted: .slid
-      }
   }
 }
 

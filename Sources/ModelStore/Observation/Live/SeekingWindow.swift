@@ -46,7 +46,8 @@ struct SeekingWindow: Sendable {
     let slide = news.count { $0.entry < first } - olds.count { $0 < first }
     guard old.isAscending else { return try all(in: window) }
     var (entries, images) = (old.entries, old.images)
-    for place in Set(olds.compactMap(old.position)).sorted(by: >) {
+    let places = olds.compactMap(old.position)
+    for place in places.count > 1 ? Set(places).sorted(by: >) : places {
       entries.remove(at: place)
       images.remove(at: place)
     }

@@ -49,19 +49,35 @@ final class TouchedRow: Sendable {
 
   /// Returns both records as `Element`, of a row that is an update.
   ///
+  /// - Parameter type: That of the result.
   /// - Throws: As ``record(_:of:)``.
-  func records<Element>(of schema: ModelSchema) throws -> RecordPair<Element> {
-    try readings.value(
+  func records<Element>(
+    of schema: ModelSchema, as type: ObjectIdentifier
+  ) throws -> RecordPair<Element> {
+    let known = readings.known(type) {
+      unsafeDowncast($0, to: RecordPair<Element>.self).schema.isSame(as: schema)
+    }
+    if let known { return unsafeDowncast(known, to: RecordPair<Element>.self) }
+    return try readings.value(
       where: { $0.schema.isSame(as: schema) },
       making: { try RecordPair<Element>(of: self, schema: schema) })
   }
 
   fileprivate func element<Element: Fetchable>(
-    _ image: [SQLValue]?, of schema: ModelSchema
-  ) throws -> (key: Element.Key, record: Element?) {
+    _ image: [SQLValue], of schema: ModelSchema
+  ) throws -> Element {
     do {
-      let record = try image.map { try Element(row: RowView(image: $0), schema: schema) }
-      return (try Element._key(of: record, values: key), record)
+      return try Element(row: RowView(image: image), schema: schema)
+    } catch let error as ColumnError {
+      throw StoreError(error, reading: schema)
+    }
+  }
+
+  fileprivate func key<Element: Fetchable>(
+    of record: Element?, _ schema: ModelSchema
+  ) throws -> Element.Key {
+    do {
+      return try Element._key(of: record, values: key)
     } catch let error as ColumnError {
       throw StoreError(error, reading: schema)
     }
@@ -76,48 +92,47 @@ final class SingleRecord<Element: Fetchable>: Sendable {
     case old, new
   }
 
+  fileprivate let schema: SchemaIdentity
   fileprivate let side: Side
-  fileprivate let schema: ModelSchema
   let key: Element.Key
   /// nil if its values are not known.
   let record: Element?
 
   fileprivate init(_ side: Side, of row: TouchedRow, schema: ModelSchema) throws {
+    self.schema = SchemaIdentity(schema)
     self.side = side
-    self.schema = schema
-    (key, record) = try row.element((side == .old ? row.old : row.new)?.image, of: schema)
+    let image = (side == .old ? row.old : row.new)?.image
+    record = try image.map { try row.element($0, of: schema) }
+    key = try row.key(of: record, schema)
   }
 
-  /// The key and the record, whose values are known.
-  var known: (key: Element.Key, record: Element) {
+  /// The record, whose values are known.
+  var known: Element {
     guard let record else { preconditionFailure("A new record is known.") }
-    return (key, record)
+    return record
   }
 }
 
 /// Both records of an update as a Swift type, decoded once for all events that contain them.
 final class RecordPair<Element: Fetchable>: Sendable {
-  fileprivate let schema: ModelSchema
-  let key: Element.Key
-  let old: Element
-  let new: Element
+  fileprivate let schema: SchemaIdentity
   /// The fields that differ, in field order.
   let fields: [ChangedField]
   let isRecreated: Bool
+  let key: Element.Key
+  let old: Element
+  let new: Element
 
   fileprivate init(of row: TouchedRow, schema: ModelSchema) throws {
-    let (before, after) = (row.old?.image, row.new?.image)
-    let (key, newRecord): (Element.Key, Element?) = try row.element(after, of: schema)
-    let (_, oldRecord): (Element.Key, Element?) = try row.element(before, of: schema)
-    guard let before, let after, let oldRecord, let newRecord else {
+    guard let before = row.old?.image, let after = row.new?.image else {
       preconditionFailure("Both records of an update are known.")
     }
-    self.schema = schema
-    self.key = key
-    old = oldRecord
-    new = newRecord
+    self.schema = SchemaIdentity(schema)
     fields = row.changedFields(from: before, to: after, of: schema)
     isRecreated = row.isRecreated
+    new = try row.element(after, of: schema)
+    key = try row.key(of: new, schema)
+    old = try row.element(before, of: schema)
   }
 
   private init(inverting pair: RecordPair) {
@@ -137,12 +152,22 @@ final class RecordPair<Element: Fetchable>: Sendable {
   var inverse: RecordPair { RecordPair(inverting: self) }
 }
 
-extension ModelSchema {
-  /// Whether both are certainly equal, without comparing them in full.
-  fileprivate func isSame(as other: ModelSchema) -> Bool {
+/// Distinguishes the schemas by which the records of one row were decoded. A copy of a schema would
+/// retain ten references.
+private struct SchemaIdentity: Sendable {
+  let model: String
+  let fields: [FieldSchema]
+
+  init(_ schema: ModelSchema) {
+    model = schema.name
+    fields = schema.fields
+  }
+
+  /// Whether both schemas are certainly equal, without comparing them in full.
+  func isSame(as other: ModelSchema) -> Bool {
     fields.withUnsafeBufferPointer { mine in
       other.fields.withUnsafeBufferPointer { $0.baseAddress == mine.baseAddress }
-    } && name == other.name
+    } && model == other.name
   }
 }
 

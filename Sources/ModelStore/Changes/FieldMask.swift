@@ -6,6 +6,9 @@ struct FieldMask: Sendable {
   /// No field, which only a union that begins with it contains.
   static var none: FieldMask { FieldMask(bits: 0) }
 
+  /// Every field.
+  static var all: FieldMask { FieldMask(bits: .max) }
+
   private init(bits: UInt64) { self.bits = bits }
 
   /// - Parameter fields: nil for all. An empty set also means all: an observer that reads no field
@@ -20,8 +23,12 @@ struct FieldMask: Sendable {
 
   /// The fields that an update changed. All fields for inserts and deletes, and for an update in
   /// which no captured field differs.
-  init(changedIn change: RecordChange) {
-    guard let old = change.old, let new = change.new else {
+  ///
+  /// - Parameters:
+  ///   - old: The record before; nil for an insertion.
+  ///   - new: The record after; nil for a deletion.
+  init(from old: [SQLValue]?, to new: [SQLValue]?) {
+    guard let old, let new else {
       bits = .max
       return
     }
@@ -57,6 +64,8 @@ struct FieldMask: Sendable {
   var isAll: Bool { bits == .max }
 
   var isEmpty: Bool { bits == 0 }
+
+  mutating func insert(_ field: Int) { bits |= Self.bit(field) }
 
   mutating func formUnion(_ other: FieldMask) { bits |= other.bits }
 
