@@ -457,7 +457,7 @@ import Testing
     #expect(try open(path).fetch(Artist.all) == [Artist(id: 1, name: "a")])
   }
 
-  @Test func closingInsideATransactionEndsTheStoreAfterIt() throws {
+  @Test(.timeLimit(.minutes(30))) func closingInsideATransactionEndsTheStoreAfterIt() throws {
     let path = directory.file("closing.store")
     let store = try open(path)
     try store.write { tx in
@@ -472,7 +472,23 @@ import Testing
     }
     #expect(count == 1)
     #expect(code { try again.fetch(Artist.all) } == .misuse)
+    // If the store is polling for commits of others, the poll ends first.
+    while openDescriptors(of: path) != [] { sched_yield() }
+  }
+
+  @Test func aReaderThatItsOwnBodyClosesHoldsTheFileNoLongerThanTheBody() throws {
+    let path = directory.file("lane.store")
+    try open(path).close()
+    let lane = ReaderLane(try Connection(path: path, role: .reader, policy: .scratch()))
+    var during: [String] = []
+    try lane.use { connection in
+      lane.close(waiting: false)
+      try connection.execute("SELECT * FROM sqlite_schema")
+      during = openDescriptors(of: path)
+    }
     #expect(openDescriptors(of: path) == [])
+    #expect(during.contains(realPath(path)))
+    #expect(code { try lane.use { _ in } } == .misuse)
   }
 
   @Test(.timeLimit(.minutes(30))) func droppingTheLastStoreClosesTheFile() throws {

@@ -96,6 +96,8 @@ extension ReaderLane: ReadingQueue {
     var failure: (any Error)?
     turn.withLockUnchecked { connection in
       do { try run(body, on: connection) } catch { failure = error }
+      // A body that closed the lane finds the file closed as soon as it has ended.
+      if isClosed.load(ordering: .sequentiallyConsistent) { connection = nil }
     }
     guard let failure else { return }
     let reason = (failure as? ConnectionFailure)?.reason ?? failure
