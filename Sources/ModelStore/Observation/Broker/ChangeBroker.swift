@@ -24,8 +24,8 @@ final class ChangeBroker: Sendable {
     /// Hands the noted events to the subscriber, except events that contain only commits after
     /// `version`. Called on the delivery queue.
     func deliver(upTo version: UInt64)
-    /// Whether `deliver` calls each subscriber in the cascade of its event. Otherwise it runs in the cascade of
-    /// the commit, extended by the observer's model.
+    /// Whether `deliver` calls each subscriber in the cascade of its event. Otherwise it runs in
+    /// the cascade of the commit, extended by the observer's model.
     var extendsCascade: Bool { get }
   }
 

@@ -1,9 +1,10 @@
 internal import Synchronization
 
-/// The number of subscribers of live results that read the file to follow a commit, such as windows.
+/// The number of subscribers of live results that read the file to follow a commit, such as
+/// windows.
 ///
-/// Nearly always there is none. Then no commit needs to search for them among the observers that it
-/// concerns.
+/// Nearly always there is none. Then no commit needs to search for them among the observers that
+/// it concerns.
 final class FileReaders: Sendable {
   private let count = Atomic(0)
 
