@@ -156,7 +156,7 @@ private struct PastResult {
       let before = old.changes[key].map(\.old) ?? change.new
       changes[key] = RecordChange(
         model: change.model, key: key, old: before, new: change.old, fields: [], origin: .foreign,
-        isRecreated: false)
+        isRecreated: false, changed: .all)
     }
     return changes
   }

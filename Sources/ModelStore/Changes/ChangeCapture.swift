@@ -57,7 +57,7 @@ struct ChangeCapture {
   /// The place of each row in ``rows``; empty while there are few rows.
   private var places = RowPlaces()
 
-  /// The most rows that are searched without a dictionary. Most transactions touch one row.
+  /// The most rows that are searched without a table. Most transactions touch one row.
   private static let fewRows = 4
 
   var isEmpty: Bool { rows.isEmpty }

@@ -78,7 +78,8 @@ public struct RecordChange: Hashable, Sendable {
     }
   }
 
-  /// - Parameter changed: The fields in which `old` and `new` differ; nil to compare them.
+  /// - Parameter changed: The fields in which `old` and `new` differ, or more; nil to compare them.
+  ///   Only the search for observers asks for them.
   init(
     model: String, key: [SQLValue], old: [SQLValue]?, new: [SQLValue]?,
     fields: [ChangedField] = [], origin: Origin, cause: Cause? = nil, isRecreated: Bool = false,
@@ -157,7 +158,7 @@ extension RecordChange {
       return RecordChange(
         model: model, key: later.key, old: self.old, new: later.new, fields: [],
         origin: self.old == nil ? origin : later.origin,
-        cause: self.old == nil ? cause : later.cause, isRecreated: false)
+        cause: self.old == nil ? cause : later.cause, isRecreated: false, changed: .all)
     }
     // If the record was deleted in between, its changes list no fields, so the records are
     // compared.
@@ -171,9 +172,11 @@ extension RecordChange {
         origin: standing.origin, cause: standing.cause)
     }
     guard !fields.isEmpty else { return nil }
+    // Nobody looks for the observers of such a change, so its fields are not compared again.
     return RecordChange(
       model: model, key: later.key, old: old, new: new, fields: fields, origin: origin,
-      cause: cause, isRecreated: isRecreated || later.isRecreated || self.new == nil)
+      cause: cause, isRecreated: isRecreated || later.isRecreated || self.new == nil,
+      changed: .all)
   }
 
   private func provenance(ofField name: String) -> Provenance? {

@@ -29,7 +29,7 @@ struct Derivations: ~Copyable, Sendable {
   /// Observers that ask for many different values do not slow down others: beyond `depth` values,
   /// each caller makes its own.
   ///
-  /// - Precondition: `Value` is a final class.
+  /// A value is found by the class as which it was made: as a superclass it is not found.
   func value<Value: AnyObject & Sendable>(
     upTo depth: Int = Self.depthMax, where fits: (Value) -> Bool, making make: () throws -> Value
   ) rethrows -> Value {
@@ -49,7 +49,7 @@ struct Derivations: ~Copyable, Sendable {
 
   /// Returns the value of this type for which `fits` is true, if it was made before.
   ///
-  /// It is not generic. In a function that is, a caller can look up the type once for many rows.
+  /// It is not generic, so that a caller looks up the type once for many rows.
   func known(
     _ type: ObjectIdentifier, where fits: (any AnyObject & Sendable) -> Bool
   ) -> (any AnyObject & Sendable)? {

@@ -3,7 +3,7 @@
 struct FieldMask: Sendable {
   private var bits: UInt64
 
-  /// No field, which only a union that begins with it contains.
+  /// No field. A union or a sum of fields begins with it.
   static var none: FieldMask { FieldMask(bits: 0) }
 
   /// Every field.

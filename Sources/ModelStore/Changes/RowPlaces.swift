@@ -1,7 +1,8 @@
 /// A hash table of the places of touched rows in an array, found by the row's table and identity.
 ///
 /// The array has the rows, so an entry is one number. A dictionary would copy and hash each
-/// identity with several times the work, and most of it is done inside the preupdate hook.
+/// identity with several times the work, and most of it is done inside the preupdate hook. It has
+/// room for 2,147,483,647 rows of one transaction, which memory ends long before.
 struct RowPlaces {
   /// A place, or -1. The count is a power of two, or 0.
   private var slots: ContiguousArray<Int32> = []

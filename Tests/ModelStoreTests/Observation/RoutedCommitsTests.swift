@@ -45,14 +45,20 @@ import Testing
     let broker = ChangeBroker()
     let notes = Recorder<String>()
     var known: [(witness: Witness, end: @Sendable () -> Void)] = []
-    func value() -> SQLValue { .integer(Int64.random(in: 0..<5, using: &random)) }
+    let values: [SQLValue] = [
+      .integer(0), .integer(1), .integer(1 << 53), .integer(1 << 53 + 1), .real(0.5),
+      .text("a"), .text("A"), .text("ab"), .text(""), .blob([]), .blob([0, 255]),
+    ]
+    func value() -> SQLValue { values.randomElement(using: &random) ?? .null }
     func interest(_ model: String) -> ChangeBroker.Interest {
+      let collation: Collation = model == "t" ? .binary : .nocase
       let records: [ChangeBroker.Interest.Records] = [
         .all, .one([value()], of: Self.schema), .having(field: 1, value: value()),
         .within(
           ValueRange(
-            field: 1, collation: .binary, lower: .before(ValueRange.place(of: value(), .binary)),
-            upper: .after(ValueRange.place(of: value(), .binary)))),
+            field: 1, collation: collation,
+            lower: .before(ValueRange.place(of: value(), collation)),
+            upper: .after(ValueRange.place(of: value(), collation)))),
       ]
       return ChangeBroker.Interest(
         model: model, records: records.randomElement(using: &random) ?? .all)

@@ -126,7 +126,7 @@ final class ChangeBroker: Sendable {
     var observerCount: Int { observers.count + routes.recordObserverCount }
 
     mutating func add(_ observer: any Observer, as number: UInt64, _ interests: [Interest]) {
-      let seat = ObserverSeat(number, observer)
+      let seat = ObserverSeat(number, observer, interests: interests)
       observers[number] = seat
       for interest in interests {
         if routes.add(seat, for: interest) { generation += 1 }
@@ -258,7 +258,7 @@ final class ChangeBroker: Sendable {
       else { return (nil, nil) }
       state.failed.remove(number)
       if observer.mayReadFile { state.readerCount -= 1 }
-      for interest in observer.interests {
+      for interest in seat.interests {
         if state.routes.remove(number, for: interest) { state.generation += 1 }
       }
       return (seat, state.observerCount == 0 ? state.audienceChanged : nil)

@@ -234,7 +234,7 @@ extension ChangeRoutes.Routes {
     }
   }
 
-  /// Calls `body` with each observer of records.
+  /// Calls `body` with each observer of the model.
   fileprivate func forEach(_ body: (ChangeRoutes.Found) -> Void) {
     func tell(_ listener: ChangeRoutes.Listener) { body(.seat(listener.seat)) }
     for listener in all { tell(listener) }

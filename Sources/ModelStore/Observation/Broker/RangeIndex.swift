@@ -6,8 +6,8 @@ struct RangeIndex<Content: Sendable>: Sendable {
   typealias Edge = ValueRange.Edge
 
   private struct Node: Sendable {
-    let lower: Edge
-    let upper: Edge
+    var lower: Edge
+    var upper: Edge
     let number: UInt64
     /// nil for a free place.
     var content: Content?
@@ -49,6 +49,10 @@ struct RangeIndex<Content: Sendable>: Sendable {
     root = join(less, more)
     guard found >= 0 else { return }
     nodes[found].content = nil
+    // Edges may hold long texts.
+    nodes[found].lower = .start
+    nodes[found].upper = .start
+    nodes[found].greatestUpper = .start
     free.append(found)
   }
 

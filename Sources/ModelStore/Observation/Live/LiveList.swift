@@ -39,11 +39,12 @@ public final class LiveList<Key: ModelKey>: Sendable {
     try options.check(allowing: .initial, by: .callback, of: name)
     let mailbox = Mailbox<ListDelta>(store.scope, options: options, coalescing: coalescing)
     mailbox.whenReady { [report = store.scope.report, name] delta in
-      do {
-        guard let changes = try Self.told(delta) else { return }
-        Wave.$current.withValue(delta.wave.heard(at: ObservedPath(model: name))) { body(changes) }
-      } catch {
-        report(StoreError(reporting: error))
+      Wave.$current.withValue(delta.wave.heard(at: ObservedPath(model: name))) {
+        do {
+          if let changes = try Self.told(delta) { body(changes) }
+        } catch {
+          report(StoreError(reporting: error))
+        }
       }
     }
     return try begin(mailbox, options)

@@ -49,11 +49,12 @@ final class TouchedRow: Sendable {
 
   /// Returns both records as `Element`, of a row that is an update.
   ///
-  /// - Parameter type: That of the result.
+  /// - Parameter type: That of the result, `RecordPair<Element>`.
   /// - Throws: As ``record(_:of:)``.
   func records<Element>(
     of schema: ModelSchema, as type: ObjectIdentifier
   ) throws -> RecordPair<Element> {
+    assert(type == ObjectIdentifier(RecordPair<Element>.self))
     let known = readings.known(type) {
       unsafeDowncast($0, to: RecordPair<Element>.self).schema.isSame(as: schema)
     }
