@@ -42,8 +42,8 @@ final class RegisteredList: Sendable {
   deinit { end() }
 }
 
-/// The objects that equal live queries or lists share: their results in a store, their orders in the
-/// process. Entries are weak references.
+/// The objects that equal live queries or lists share: their results in a store, their orders in
+/// the process. Entries are weak references.
 final class SharedResults<Key: Hashable & Sendable, Shared: AnyObject & Sendable>: Sendable {
   private struct Entry {
     weak var result: Shared?
