@@ -1,14 +1,25 @@
 /// The forms of models that automatic schema changes have replaced in a file, each as the SQL of
 /// its table and indexes.
 ///
-/// A program that declares such a form is older than the file. Without this record, two versions of
-/// a program would change the table back and forth.
+/// A file cannot say which of two versions of a program is the newer one. It only knows in which
+/// order they came, and an older version may come late, to a file that a newer one created. So:
+///
+/// - A form is superseded if another version only added something to it. Then a program that
+///   declares it is older than the file.
+/// - If another version took a constraint away, or replaced one, the age of the form stays open. The
+///   first version may come back, and gets its constraints back. If the other version then changes
+///   the table a second time, the form is superseded.
+/// - A form that comes back proves nothing about the form that it replaces.
+/// - A new migration of the application says which version is newer, so no form is superseded any
+///   more: programs without the migration cannot open the file.
+///
+/// Without this record, two versions of a program would change the table back and forth.
 struct SupersededForms {
   private static let table = "_ms_superseded"
 
   let connection: Connection
 
-  /// Returns those of `models` whose form was replaced, by a later form of the same model.
+  /// Returns those of `models` whose form is superseded.
   func older(of models: [ModelSchema]) throws -> [ModelSchema] {
     guard try exists() else { return [] }
     return try models.filter { model in
@@ -16,7 +27,7 @@ struct SupersededForms {
         """
         SELECT 1
         FROM _ms_superseded
-        WHERE model = \(model.name) AND form = \(Self.form(of: model))
+        WHERE model = \(model.name) AND form = \(Self.form(of: model)) AND contender = ''
         """
       ) { _ in true } != nil
     }
@@ -24,34 +35,70 @@ struct SupersededForms {
 
   /// Records that each of `models` replaces the form that the catalog has.
   ///
+  /// - Parameter differences: Those between the tables and `models`.
   /// - Precondition: A write transaction is open. The catalog still has the earlier models.
-  func record(_ models: [ModelSchema]) throws {
+  func record(_ models: [ModelSchema], ending differences: [SchemaDifference]) throws {
+    try forget(models)
     let filed = try CatalogEntries.models.read(on: connection)
+    let loosened = Set(differences.filter(\.takesConstraintAway).map(\.model))
     for model in models {
       guard let old = filed.first(where: { $0.name == model.name }), !old.isAdopted,
         Self.form(of: old) != Self.form(of: model)
       else { continue }
       try create()
-      try connection.run(
-        """
-        INSERT OR IGNORE INTO _ms_superseded (model, form)
-        VALUES (\(model.name), \(Self.form(of: old)))
-        """)
-      try connection.run(
-        "DELETE FROM _ms_superseded WHERE model = \(model.name) AND form = \(Self.form(of: model))")
+      try replace(
+        Self.form(of: old), by: Self.form(of: model), of: model.name,
+        takingConstraintsAway: loosened.contains(model.name))
     }
   }
 
+  private func replace(
+    _ old: String, by new: String, of model: String, takingConstraintsAway isLoosened: Bool
+  ) throws {
+    let earlier = try connection.rows(
+      """
+      SELECT form, contender
+      FROM _ms_superseded
+      WHERE model = \(model) AND (form = \(new) OR form = \(old) AND contender = \(new))
+      """
+    ) { row in (form: try row.text(at: 0), contender: try row.text(at: 1)) }
+    if isLoosened, !earlier.contains(where: { $0.form == old && $0.contender == new }) {
+      return try insert(old, of: model, contender: new)
+    }
+    // A form that comes back proves nothing.
+    guard isLoosened || !earlier.contains(where: { $0.form == new }) else { return }
+    try insert(old, of: model, contender: "")
+  }
+
+  private func insert(_ form: String, of model: String, contender: String) throws {
+    try connection.run(
+      """
+      INSERT OR IGNORE INTO _ms_superseded (model, form, contender)
+      VALUES (\(model), \(form), \(contender))
+      """)
+  }
+
   /// Makes the forms of `models` current again. The tables have them although they were replaced,
-  /// so a migration of the program changed them back.
+  /// so another program changed them back.
   ///
   /// - Precondition: A write transaction is open, and the tables are as `models` declare them.
   func forget(_ models: [ModelSchema]) throws {
     guard try exists() else { return }
     for model in models {
       try connection.run(
-        "DELETE FROM _ms_superseded WHERE model = \(model.name) AND form = \(Self.form(of: model))")
+        """
+        DELETE FROM _ms_superseded
+        WHERE model = \(model.name) AND form = \(Self.form(of: model)) AND contender = ''
+        """)
     }
+  }
+
+  /// Forgets every form, because a program brings a migration: it is newer than all before.
+  ///
+  /// - Precondition: A write transaction is open.
+  func forgetAll() throws {
+    guard try exists() else { return }
+    try connection.run("DELETE FROM _ms_superseded")
   }
 
   /// Why a plan never goes back to such a form.
@@ -67,8 +114,8 @@ struct SupersededForms {
       .newerFormat,
       """
       A newer version of this program has changed the tables of \(names), and the models of this \
-      program are the earlier ones. Update this program. If it is the newer one, and goes back to \
-      the earlier models on purpose, write a migration. Nothing was changed.
+      program are the earlier ones. Update this program. If it is the newer version, write a \
+      migration, which may be empty: it says which version is newer. Nothing was changed.
       """, model: models.count == 1 ? models[0].name : nil)
   }
 
@@ -83,13 +130,16 @@ struct SupersededForms {
   }
 
   /// Files that no program has changed automatically do not have the table.
+  ///
+  /// `contender` is the form that took constraints away, or empty if `form` is superseded.
   private func create() throws {
     try connection.run(
       """
       CREATE TABLE IF NOT EXISTS _ms_superseded (
         model TEXT NOT NULL,
         form TEXT NOT NULL,
-        PRIMARY KEY (model, form)
+        contender TEXT NOT NULL,
+        PRIMARY KEY (model, form, contender)
       ) STRICT, WITHOUT ROWID
       """)
   }

@@ -69,6 +69,18 @@ package struct SchemaDifference: Hashable, Sendable {
 }
 
 extension SchemaDifference {
+  /// Whether the file has a constraint that the model does not have, or has in another form.
+  package var takesConstraintAway: Bool {
+    switch kind {
+    case .extraReference, .extraUnique, .extraRule, .reference, .rule, .index, .collation: true
+    case .nullability(_, let isOptional): isOptional
+    case .missingTable, .wrongKind, .notStrict, .withoutRowID, .key, .rowID, .missingColumn,
+      .extraColumn, .type, .defaultValue, .generated, .missingReference, .missingUnique,
+      .missingIndex, .missingRule:
+      false
+    }
+  }
+
   /// A full sentence: what differs and, if it cannot be added, what to do.
   package var sentence: String {
     switch kind {

@@ -101,7 +101,7 @@ extension CatalogEditor {
         "Another program changed the tables while this store was opened; nothing was changed. Try again."
       )
     }
-    try forms.record(models)
+    try forms.record(models, ending: update.differences)
     try apply(draft, on: connection)
     let left = try SchemaUpdate(models, in: Catalog(reading: connection)).differences
     guard left.isEmpty else {

@@ -170,7 +170,11 @@ struct CatalogEditor {
   ) throws {
     guard let migrations = declarations.migrations else { return }
     try Migrator(
-      connection: connection, scope: .app, preparation: { try Reconciler($0).suspendJournal() }
+      connection: connection, scope: .app,
+      preparation: { connection in
+        try Reconciler(connection).suspendJournal()
+        try SupersededForms(connection: connection).forgetAll()
+      }
     ).apply(migrations, creating: changes == .none ? [] : declarations.models)
   }
 
