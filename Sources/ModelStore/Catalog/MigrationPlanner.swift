@@ -18,7 +18,7 @@ struct MigrationPlanner {
   /// What a file has, and where edited texts are tried.
   private typealias Content = (
     catalog: Catalog, texts: [SchemaText], scratch: ScratchTables, models: [ModelSchema],
-    filed: [ModelSchema]
+    filed: [ModelSchema], rules: [Rule]
   )
 
   let connection: Connection
@@ -35,15 +35,23 @@ struct MigrationPlanner {
       let catalog = try Catalog(reading: connection)
       let differences = Dictionary(
         grouping: SchemaDifference.differences(of: models, in: catalog), by: \.model)
-      guard !differences.isEmpty else { return Draft() }
+      let filed = try CatalogEntries.models.understood(on: connection)
+      let converted = try SupersededForms(connection: connection).convertedModels()
+      let retyped = models.filter { model in
+        !converted.contains(model.name) && filed.contains { model.hasOtherMeaning(than: $0) }
+      }.map(\.name)
+      guard !differences.isEmpty || !retyped.isEmpty else { return Draft() }
       let content = try (
         catalog: catalog, texts: texts(), scratch: ScratchTables(functions: functions),
-        models: models, filed: CatalogEntries.models.understood(on: connection)
+        models: models, filed: filed,
+        rules: CatalogEntries.rules.understood(on: connection)
       )
       var draft = Draft()
       for model in models {
-        guard let differences = differences[model.name] else { continue }
-        try add(model, differences, content, to: &draft)
+        if let differences = differences[model.name] {
+          try add(model, differences, content, to: &draft)
+        }
+        if retyped.contains(model.name) { try addMeanings(of: model, content, to: &draft) }
       }
       // The order in which they are applied.
       draft.plan.steps = draft.plan.steps.enumerated().sorted {
@@ -68,9 +76,9 @@ struct MigrationPlanner {
     _ model: ModelSchema, _ differences: [SchemaDifference], _ content: Content,
     to draft: inout Draft
   ) throws {
-    let (catalog, texts, scratch, models, filed) = content
+    let (catalog, texts, scratch, models, filed, rules) = content
     let known = ModelChanges(
-      schema: model, catalog: catalog, texts: texts, models: models, filed: filed)
+      schema: model, catalog: catalog, texts: texts, models: models, filed: filed, rules: rules)
     guard let changes = known else {
       let change = ModelChanges.creating(model)
       if case .objects(let plan) = change.means { draft.objects.created += plan.created }
@@ -108,6 +116,23 @@ struct MigrationPlanner {
     for change in others.map(\.change) + changes.removalsOfIndexes {
       draft.plan.steps.append(step(for: change, of: model))
       draft.objects.add(change, of: model)
+    }
+  }
+
+  /// Blocks fields whose values would have another meaning, if a record has a value there.
+  private func addMeanings(
+    of model: ModelSchema, _ content: Content, to draft: inout Draft
+  ) throws {
+    let (catalog, texts, _, models, filed, _) = content
+    let known = ModelChanges(
+      schema: model, catalog: catalog, texts: texts, models: models, filed: filed)
+    guard let changes = known else { return }
+    for change in changes.changesOfMeaning {
+      guard let obstacle = try obstacle(to: change, in: changes) else { continue }
+      draft.plan.steps.append(
+        MigrationPlan.Step(
+          model: model.name, table: model.table, changes: [change.phrase],
+          action: .blocked(obstacle)))
     }
   }
 

@@ -93,13 +93,41 @@ struct SupersededForms {
     }
   }
 
-  /// Forgets every form, because a program brings a migration: it is newer than all before.
+  /// Forgets every form, because a program brings a migration: it is newer than all before. The
+  /// migration may also convert values, so the types in the catalog are no longer certain.
   ///
   /// - Precondition: A write transaction is open.
-  func forgetAll() throws {
-    guard try exists() else { return }
-    try connection.run("DELETE FROM _ms_superseded")
+  func beginAgain() throws {
+    if try exists() { try connection.run("DELETE FROM _ms_superseded") }
+    let models = try CatalogEntries.models.understood(on: connection)
+    guard !models.isEmpty else { return }
+    try create()
+    for model in models { try insert(Self.anyForm, of: model.name, contender: "") }
   }
+
+  /// Returns the names of the models whose values a migration may have converted since their types
+  /// were written into the catalog.
+  func convertedModels() throws -> Set<String> {
+    guard try exists() else { return [] }
+    return Set(
+      try connection.rows(
+        "SELECT model FROM _ms_superseded WHERE form = \(Self.anyForm)"
+      ) { row in try row.text(at: 0) })
+  }
+
+  /// Records that the types of `models` are those in the catalog.
+  ///
+  /// - Precondition: A write transaction is open.
+  func settleTypes(of models: [ModelSchema]) throws {
+    let converted = try convertedModels()
+    for model in models where converted.contains(model.name) {
+      try connection.run(
+        "DELETE FROM _ms_superseded WHERE model = \(model.name) AND form = \(Self.anyForm)")
+    }
+  }
+
+  /// Stands for the forms before a migration. No table has it.
+  private static let anyForm = ""
 
   /// Why a plan never goes back to such a form.
   static let reason = """

@@ -170,8 +170,11 @@ extension ModelChanges {
         .init(reason: "Records have no value for it, and it has no default.", condition: "1"))
     }
     violations += schema.rules(of: field).map(violation)
-    guard !isNull else { return violations }
-    if field.isUnique {
+    guard let value, !isNull else { return violations }
+    if field.isUnique, !value.isConstant {
+      // Each record has a value of its own, for example a random one.
+      violations += duplicates(in: [field.column])
+    } else if field.isUnique {
       let all = "SELECT count(*) FROM main.\(SQLText.quoted(table.name))"
       violations.append(
         .init(reason: "Records would have the same default.", condition: "(\(all)) > 1"))

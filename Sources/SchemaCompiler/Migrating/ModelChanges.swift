@@ -11,11 +11,13 @@ package struct ModelChanges {
   /// The model as the file's catalog has it: what an earlier version of the program declared. The
   /// application made every other constraint itself.
   let filed: ModelSchema?
+  /// The rules in the file's catalog, which triggers keep.
+  let rules: [Rule]
 
   /// - Returns: nil if `catalog` lacks the table of `schema`.
   package init?(
     schema: ModelSchema, catalog: Catalog, texts: [SchemaText], models: [ModelSchema],
-    filed: [ModelSchema]
+    filed: [ModelSchema], rules: [Rule] = []
   ) {
     guard let table = catalog.table(named: schema.table) else { return nil }
     self.schema = schema
@@ -23,6 +25,7 @@ package struct ModelChanges {
     self.catalog = catalog
     self.texts = texts
     self.models = models
+    self.rules = rules
     self.filed = filed.first { $0.table.asciiFolded == table.name.asciiFolded }
   }
 
@@ -95,6 +98,8 @@ package struct ModelChanges {
     "\(PlannedChange.recordName).\(SQLText.quoted(name))"
   }
 
+  private static let remedy = "Drop it first, or write a migration."
+
   // Indexes
 
   private func newIndex(_ index: IndexSchema, isReplacement: Bool) -> PlannedChange {
@@ -144,14 +149,7 @@ package struct ModelChanges {
 
   private func removal(ofColumn column: String, _ difference: SchemaDifference) -> PlannedChange {
     guard !schema.isAdopted else { return impossible(difference) }
-    // The store's own triggers are brought in line afterwards.
-    let users = texts.filter { text in
-      guard text.name.asciiFolded != table.name.asciiFolded, !text.name.hasPrefix("_ms_") else {
-        return false
-      }
-      return text.mentions(table.name, column)
-    }
-    if let user = users.first {
+    if let user = users(of: column).first {
       return impossible(
         difference,
         "The \(user.type) \(user.name) may use the column \(column) of \(table.name). Drop it first."
@@ -169,6 +167,9 @@ package struct ModelChanges {
     guard !schema.isAdopted, !isReference(field), !schema.key.contains(name),
       let violations = violationsOfWidening(from: found.asciiFolded, to: field)
     else { return impossible(difference) }
+    if let user = reader(of: field, comparing: false) {
+      return impossible(difference, "\(user), and the values get another type. \(Self.remedy)")
+    }
     return PlannedChange(
       phrase: "\(path(name)) \(found) to \(field.columnType)",
       means: .edits([.setType(column: field.column, field.columnType)]),
@@ -221,6 +222,10 @@ package struct ModelChanges {
     let field = field(name)
     // A reference is compared by the collation of the referenced column.
     guard !isReferenced(field) else { return impossible(difference) }
+    if let user = reader(of: field, comparing: true) {
+      return impossible(
+        difference, "\(user), and its values compare in another way. \(Self.remedy)")
+    }
     let collation = field.collation == .binary ? nil : sql.collationName(field.collation)
     var change = PlannedChange(
       phrase: "\(path(name)) COLLATE \(field.collation.name)",

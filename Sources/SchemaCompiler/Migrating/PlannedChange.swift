@@ -45,13 +45,57 @@ package struct SchemaText: Hashable, Sendable {
     self.sql = sql
   }
 
+  /// Every name in the text, folded: words, quoted names, and strings, which may be names.
+  var names: Set<String> { Self.names(in: sql) }
+
   /// Returns whether the text names each of these tables or columns, or something with that name.
   package func mentions(_ names: String...) -> Bool {
+    let found = self.names
+    return names.allSatisfy { found.contains($0.asciiFolded) }
+  }
+
+  /// Every name in `sql`, folded.
+  static func names(in sql: String) -> Set<String> {
     let source = SQLTokens(sql)
     var found: Set<String> = []
     for token in source.significant where token.kind != .symbol && token.kind != .number {
       found.insert(source.name(token).asciiFolded)
     }
-    return names.allSatisfy { found.contains($0.asciiFolded) }
+    return found
+  }
+
+  /// Whether `sql` may compare or order values, so that a collation matters to it.
+  static func compares(_ sql: String) -> Bool {
+    let source = SQLTokens(sql)
+    return source.significant.contains { token in
+      token.kind == .symbol
+        ? ["=", "<", ">"].contains { source.isSymbol(token, $0) }
+        : comparingWords.contains { source.isKeyword(token, $0) }
+    }
+  }
+
+  private static let comparingWords = [
+    "BETWEEN", "CASE", "DISTINCT", "EXCEPT", "GROUP", "IN", "INTERSECT", "IS", "MAX", "MIN",
+    "NATURAL", "NULLIF", "ORDER", "PARTITION", "UNION", "USING",
+  ]
+}
+
+extension [SchemaText] {
+  /// Returns the objects that name one of `tables`, or a view that does, in their order.
+  package func dependents(on tables: [String]) -> [SchemaText] {
+    var known = Set(tables.map(\.asciiFolded))
+    let names = map(\.names)
+    var found: Set<Int> = []
+    var isGrowing = true
+    while isGrowing {
+      isGrowing = false
+      for index in indices where !found.contains(index) && !known.isDisjoint(with: names[index]) {
+        found.insert(index)
+        if self[index].type == "view" {
+          isGrowing = known.insert(self[index].name.asciiFolded).inserted || isGrowing
+        }
+      }
+    }
+    return found.sorted().map { self[$0] }
   }
 }

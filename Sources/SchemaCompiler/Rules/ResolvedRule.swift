@@ -120,7 +120,7 @@ extension Rule {
 }
 
 extension Rule.Demand {
-  fileprivate var conditionSQL: String? {
+  var conditionSQL: String? {
     switch self {
     case .condition(let sql): sql
     case .unique(let sql): sql
@@ -129,7 +129,7 @@ extension Rule.Demand {
   }
 
   /// The names of the fields that group records.
-  fileprivate var groupNames: [String] {
+  var groupNames: [String] {
     switch self {
     case .countAtMost(_, let per), .sumAtMost(_, let per), .noOverlap(let per): per
     default: []

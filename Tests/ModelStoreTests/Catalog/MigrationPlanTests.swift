@@ -130,7 +130,10 @@ import Testing
   }
 
   @Test(arguments: [
-    (FieldSchema(name: "n", type: .integer), "Records have no value for it, and it has no default.", 4),
+    (
+      FieldSchema(name: "n", type: .integer),
+      "Records have no value for it, and it has no default.", 4
+    ),
     (
       FieldSchema(name: "n", type: .integer, isUnique: true, defaultSQL: "3"),
       "Records would have the same default.", 4
@@ -156,6 +159,30 @@ import Testing
     #expect(
       plan.steps.last?.action
         == .blocked(MigrationPlan.Obstacle(reason: reason, keys: keys, count: count)))
+  }
+
+  @Test func aUniqueColumnMayHaveADefaultThatDiffers() throws {
+    let files = try populated()
+    func token(_ value: String) -> [ModelSchema] {
+      [
+        Self.todo {
+          $0.fields.append(
+            FieldSchema(name: "token", type: .text, isUnique: true, defaultSQL: value))
+        }
+      ]
+    }
+    let once = try plan(files, token("CURRENT_TIMESTAMP"))
+    #expect(
+      once.steps.last?.action
+        == .blocked(
+          MigrationPlan.Obstacle(
+            reason: "Records have the same values.",
+            keys: [[.integer(1)], [.integer(7)], [.integer(9)], [.integer(19)]], count: 4)))
+    let random = token("hex(randomblob(16))")
+    #expect(try plan(files, random).isSafe)
+    try files.open("a", random) { $0.schemaChanges = .migrate }.close()
+    let tokens = try PlainDatabase(files.path("a")).rows("SELECT DISTINCT token FROM Todo")
+    #expect(tokens.count == 4)
   }
 
   @Test func duplicatesBlockAUniqueSet() throws {

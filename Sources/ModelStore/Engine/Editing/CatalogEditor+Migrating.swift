@@ -86,14 +86,17 @@ extension CatalogEditor {
   ) throws {
     let update = try SchemaUpdate(models, in: Catalog(reading: connection))
     try checkAge(of: models, update, on: connection)
+    let tables = Set(update.differences.map(\.table)).sorted()
     guard changes == .migrate else {
       try update.check(allowing: changes)
-      try Reconciler(connection).apply(update.plan)
+      try keepingDependents(on: tables, of: nil, on: connection) {
+        try Reconciler(connection).apply(update.plan)
+      }
       return
     }
     let forms = SupersededForms(connection: connection)
-    guard !update.differences.isEmpty else { return try forms.forget(models) }
     let draft = try migrationDraft(for: models, on: connection)
+    guard !draft.plan.isEmpty else { return try forms.forget(models) }
     guard draft.plan.isSafe else { throw Self.refusal(draft.plan) }
     guard try draft.rebuilds.isEmpty || !connection.enforcesForeignKeys else {
       throw StoreError(
@@ -102,13 +105,36 @@ extension CatalogEditor {
       )
     }
     try forms.record(models, ending: update.differences)
-    try apply(draft, on: connection)
+    try keepingDependents(on: tables, of: draft.plan, on: connection) {
+      try apply(draft, on: connection)
+    }
     let left = try SchemaUpdate(models, in: Catalog(reading: connection)).differences
     guard left.isEmpty else {
       throw Self.mismatch(
         "The steps leave these differences: \(left.map(\.sentence).joined(separator: " "))",
         draft.plan)
     }
+  }
+
+  /// Changes tables by `body`, and throws if a view or trigger of the application cannot be compiled
+  /// after it.
+  private func keepingDependents(
+    on tables: [String], of plan: MigrationPlan?, on connection: Connection,
+    _ body: () throws -> Void
+  ) throws {
+    guard !tables.isEmpty else { return try body() }
+    let dependents = try DependentObjects(on: tables, reading: connection)
+    try body()
+    let problems = try dependents.problems()
+    guard !problems.isEmpty else { return }
+    var error = StoreError(
+      .schemaMismatch,
+      """
+      Changing the tables would break what the application made; nothing was changed. \
+      \(problems.joined(separator: " ")) Drop it first, and create it again for the new columns.
+      """)
+    error.migrationPlan = plan
+    throw error
   }
 
   /// - Throws: ``StoreError`` with code `schemaMismatch` if records violate a constraint for a

@@ -31,6 +31,7 @@ extension CatalogEditor {
   func recordOrder(
     for declarations: Declarations? = nil, on connection: Connection
   ) throws {
+    try SupersededForms(connection: connection).settleTypes(of: declarations?.models ?? [])
     let digest = try declarations?.digest(with: configuration.functions)
     let recorded = try FiledCatalog(reading: connection)
     if let recorded, recorded.vouches(for: FiledCatalog.file),

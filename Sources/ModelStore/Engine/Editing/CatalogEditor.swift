@@ -173,7 +173,7 @@ struct CatalogEditor {
       connection: connection, scope: .app,
       preparation: { connection in
         try Reconciler(connection).suspendJournal()
-        try SupersededForms(connection: connection).forgetAll()
+        try SupersededForms(connection: connection).beginAgain()
       }
     ).apply(migrations, creating: changes == .none ? [] : declarations.models)
   }
