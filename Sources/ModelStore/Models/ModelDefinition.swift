@@ -114,7 +114,8 @@ public struct ModelDefinition<M: Model>: Sendable {
 
   /// The names of fields with the same key path, each list in field order.
   var fieldsWithSamePath: [[String]] {
-    Dictionary(grouping: paths.indices) { FieldPath(path: paths[$0]) }.values
+    guard indices.count < paths.count else { return [] }
+    return Dictionary(grouping: paths.indices) { FieldPath(path: paths[$0]) }.values
       .filter { $0.count > 1 }.sorted { $0[0] < $1[0] }
       .map { $0.map { schema.fields[$0].name } }
   }
