@@ -144,6 +144,24 @@ extension Store {
     }
   }
 
+  /// Replaces the content of the store at `path`; see
+  /// ``restore(_:from:verification:configuration:onProgress:)``. If you cancel the task while it
+  /// copies, the content is as before.
+  ///
+  /// - Parameter onProgress: Called on a thread of the store.
+  @discardableResult
+  public static func restore(
+    _ path: String, from backup: String, verification: CopyVerification = .full,
+    configuration: StoreConfiguration = StoreConfiguration(),
+    onProgress: @escaping @Sendable (_ done: Int, _ all: Int) throws -> Void = { _, _ in }
+  ) async throws -> Backup {
+    try await BlockingCalls().run {
+      try restore(
+        path, from: backup, verification: verification, configuration: configuration,
+        onProgress: onProgress)
+    }
+  }
+
   /// Rebuilds the file without the space of deleted data, and updates the statistics of SQLite's
   /// query planner.
   ///

@@ -56,6 +56,12 @@ extension Connection {
       code: .interrupted, message: String(cString: sqlite3_errstr(SQLITE_INTERRUPT)))
   }
 
+  /// Runs `body`, which ends early if the task of the current call is cancelled.
+  func stoppingWithCall<Result>(_ body: () throws -> Result) rethrows -> Result {
+    guard let call = StoppableCall.current else { return try body() }
+    return try hooks.withStopRequest(call.request, in: body)
+  }
+
   /// Runs `body`, during which no program can copy the log into the database.
   ///
   /// It is for work on another connection that may restart the log: see ``beginWriting()``. The

@@ -30,9 +30,13 @@ struct Compacting {
     let worker = try engine.openWorker()
     do {
       return try writer.connection.blockingCheckpoints {
-        try worker.vacuum()
+        try worker.stoppingWithCall { try worker.vacuum() }
+        // From here on, the work is done.
+        engine.connections.writer.shield()
         // Statistics for the query planner, from a bounded number of rows of each index.
-        try worker.execute("PRAGMA analysis_limit = 1000; ANALYZE;")
+        try worker.hooks.withoutStopping {
+          try worker.execute("PRAGMA analysis_limit = 1000; ANALYZE;")
+        }
         return try worker.pageCounts()
       }
     } catch {
@@ -115,6 +119,8 @@ extension StoreEngine {
       path: file.path, role: .writer, policy: configuration.connectionPolicy)
     // Another file may have taken the name in between.
     try file.checkPresence()
+    // The file has one already; the connection then knows of it.
+    if connections.usesWriteAheadLog { try worker.enterWAL() }
     return worker
   }
 }

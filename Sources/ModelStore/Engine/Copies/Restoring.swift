@@ -34,6 +34,8 @@ struct Restoring {
             byteCount: pages.all * pages.size)
         }
       }
+      // From here on, the backup is in place.
+      engine.connections.writer.shield()
       try invalidateBatches(worker)
       try engine.foreignSync.atPublishedState(&writer) { _ in }
       return restored
@@ -84,12 +86,17 @@ struct Restoring {
   /// Prevents that a batch which a consumer read before is acknowledged now. Its positions belong to
   /// the earlier content.
   private func invalidateBatches(_ worker: Connection) throws {
-    guard try JournalReader.end(on: worker) != nil else { return }
-    try worker.inTransaction {
-      let consumers = JournalConsumers(connection: worker)
-      for (name, cursor) in try consumers.all() {
-        try consumers.put(name, at: cursor.position, time: WritingProgram.now)
+    do {
+      guard try JournalReader.end(on: worker) != nil else { return }
+      try worker.inTransaction {
+        let consumers = JournalConsumers(connection: worker)
+        for (name, cursor) in try consumers.all() {
+          try consumers.put(name, at: cursor.position, time: WritingProgram.now)
+        }
       }
+    } catch {
+      throw StoreError(reporting: error)
+        .following("The backup is in place; renewing the consumers of its change journal failed")
     }
   }
 }

@@ -19,7 +19,7 @@ struct StoreCopying {
       try source.inOneState {
         let position = try JournalReader.end(on: source) ?? 0
         try copy(source, to: file, onProgress: onProgress)
-        if verification == .full { try check(file, endsAt: position, source) }
+        if verification == .full { try check(file, endsAt: position) }
         return position
       }
     }
@@ -57,14 +57,10 @@ struct StoreCopying {
   /// Reads the copy again.
   ///
   /// - Throws: ``StoreError`` with code `corrupt`.
-  private func check(
-    _ file: PartialFile, endsAt position: Int64, _ source: Connection
-  ) throws {
+  private func check(_ file: PartialFile, endsAt position: Int64) throws {
     do {
       let copy = try open(file)
-      let damage = try copy.hooks.withStopRequest(StopRequest { source.hooks.isStopRequested }) {
-        try IntegrityCheck.pageDamage(on: copy)
-      }
+      let damage = try copy.stoppingWithCall { try IntegrityCheck.pageDamage(on: copy) }
       if let first = damage.first {
         throw StoreError(
           .corrupt,
