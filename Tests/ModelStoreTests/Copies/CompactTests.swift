@@ -1,0 +1,101 @@
+import Foundation
+import Glibc
+import Testing
+
+@testable import ModelStore
+
+/// Compacting frees space and changes nothing that a program sees.
+@Suite(.tags(.process)) struct CompactTests {
+  @Test func compactingShrinksTheFileAndKeepsEverything() throws {
+    let world = try CopyWorld()
+    try world.writeSome(1)
+    try world.write { tx in try tx.execute("DELETE FROM Artist WHERE id > 1000") }
+    let (hash, position) = (
+      try world.store.contentHash(), try world.store.changeJournal.position()
+    )
+    let history = try world.store.changeJournal.transactions().map(\.id)
+    let other = try PlainDatabase(world.path)
+    #expect(try other.rows("SELECT count(*) FROM Artist") == [[.integer(1000)]])
+    let compaction = try world.store.compact()
+    #expect(compaction.byteCountAfter < compaction.byteCountBefore)
+    var status = stat()
+    #expect(lstat(world.path, &status) == 0 && Int64(status.st_size) == compaction.byteCountAfter)
+    #expect(try world.store.contentHash() == hash)
+    #expect(try world.store.changeJournal.position() == position)
+    #expect(try world.store.changeJournal.transactions().map(\.id) == history)
+    #expect(try world.store.checkIntegrity() == [])
+    #expect(try world.store.schemaDrift() == [])
+    #expect(try world.store.adoptableTables() == [])
+    #expect(
+      try other.rows("SELECT count(*) FROM sqlite_stat1 WHERE tbl = 'Album'") == [[.integer(1)]])
+    // Both go on.
+    try world.writeSome(2)
+    try other.execute("UPDATE Artist SET name = 'foreign' WHERE id = 1")
+    #expect(try world.store.find(Album.self, 1)?.artistName == "renamed by 1")
+    #expect(try world.store.find(Artist.self, 1)?.name == "foreign")
+    #expect(try world.store.undo() != nil)
+    world.store.close()
+    #expect(try Store(at: world.path, models: Artist.self, Album.self).checkIntegrity() == [])
+  }
+
+  @Test func observersRefetchAfterCompacting() throws {
+    let world = try CopyWorld(recordCount: 10)
+    let query = try world.store.liveQuery(Artist.all)
+    try world.store.compact()
+    try world.store.write { tx in try tx.insert(Artist(id: 11, name: "later")) }
+    #expect(query.records.count == 11)
+  }
+
+  @Test func rowNumbersThatAreKeysAreKept() throws {
+    let directory = try TemporaryDirectory()
+    let path = directory.file("adopted.db")
+    try PlainDatabase(path).execute(
+      """
+      CREATE TABLE note(text TEXT);
+      INSERT INTO note VALUES ('a'), ('b'), ('c');
+      """)
+    let store = try Store(at: path)
+    try store.adopt()
+    let model = try store.schema.model(named: "note")
+    func keys() throws -> [[SQLValue]] {
+      try store.fetch(StoreQuery<DynamicRecord>(model)).map(\.key)
+    }
+    let before = try keys()
+    // Without gaps the numbers stay the same.
+    try store.compact()
+    #expect(try keys() == before)
+    try store.write { tx in try tx.delete(model, key: before[0]) }
+    let error = failure { try store.compact() }
+    #expect(error?.code == .conflict && error?.message.contains("note") == true, "\(error as Any)")
+    #expect(try keys() == Array(before.dropFirst()))
+    try store.compact(rowNumbers: .mayChange)
+    #expect(try keys() == Array(before.dropLast()))
+  }
+
+  @Test func rowsOfAFullTextTableKeepTheirNumbers() throws {
+    let directory = try TemporaryDirectory()
+    let path = directory.file("text.db")
+    try PlainDatabase(path).execute(
+      """
+      CREATE TABLE page(title TEXT PRIMARY KEY, body TEXT);
+      CREATE VIRTUAL TABLE search USING fts5(body, content='page');
+      INSERT INTO page VALUES ('a', 'one'), ('b', 'two');
+      INSERT INTO search(search) VALUES ('rebuild');
+      DELETE FROM page WHERE title = 'a';
+      """)
+    let store = try Store(at: path)
+    #expect(failure { try store.compact() }?.code == .conflict)
+  }
+
+  @Test func compactingInsideAWriteIsRefused() throws {
+    let world = try CopyWorld(recordCount: 10)
+    try world.store.write { _ in
+      #expect(failure { try world.store.compact() }?.code == .misuse)
+    }
+    var reading = StoreConfiguration()
+    reading.access = .readOnly
+    world.store.close()
+    let store = try Store(at: world.path, configuration: reading)
+    #expect(failure { try store.compact() }?.code == .readOnly)
+  }
+}
