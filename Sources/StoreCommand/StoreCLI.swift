@@ -35,7 +35,8 @@ struct StoreCLI: ParsableCommand {
       CommandGroup(
         name: "Maintenance",
         subcommands: [
-          DoctorCommand.self, HashCommand.self, DemoCommand.self, CompletionsCommand.self,
+          DoctorCommand.self, BackupCommand.self, RestoreCommand.self, CompactCommand.self,
+          DiffCommand.self, HashCommand.self, DemoCommand.self, CompletionsCommand.self,
           VersionCommand.self,
         ]),
     ])
