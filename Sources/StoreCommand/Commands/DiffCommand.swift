@@ -86,7 +86,7 @@ struct DiffCommand: ChangingCommand {
     let models = opened.store.schema.models.filter { $0.kind == .table }
     try opened.read { reads in
       for model in models.sorted(by: { $0.name.utf8.lexicographicallyPrecedes($1.name.utf8) }) {
-        let query = StoreQuery<DynamicRecord>(model).sorted(by: model.key.map { .ascending($0) })
+        let query = StoreQuery<DynamicRecord>(model)
         try reads.forEach(query) { record in
           let names = model.fields.map(\.name)
           let values = Dictionary(uniqueKeysWithValues: zip(names, record.values))
