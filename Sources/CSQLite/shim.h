@@ -8,14 +8,16 @@
 #include <sqlite3.h>
 
 #include <errno.h>
-#include <fcntl.h>
-#include <stdio.h>
 #include <sys/statvfs.h>
-#include <unistd.h>
 #ifdef __linux__
 #include <sys/auxv.h>
 #include <sys/syscall.h>
 #include <sys/vfs.h>
+// <unistd.h> declares it too, with types that Swift then looks for in this module.
+extern long syscall(long number, ...);
+#else
+#include <stdio.h>
+#include <unistd.h>
 #endif
 
 static inline sqlite3_destructor_type csqlite_transient(void) { return SQLITE_TRANSIENT; }
@@ -102,8 +104,11 @@ static inline int csqlite_checkpoint_lock(sqlite3 *db, int is_taking) {
 // ENOSYS where the system or the file system cannot do both in one step.
 static inline int csqlite_rename_new(const char *from, const char *to) {
 #if defined(__linux__) && defined(SYS_renameat2)
+  const int at_working_directory = -100;
   const unsigned int no_replace = 1;
-  return syscall(SYS_renameat2, AT_FDCWD, from, AT_FDCWD, to, no_replace) == 0 ? 0 : errno;
+  return syscall(SYS_renameat2, at_working_directory, from, at_working_directory, to, no_replace) == 0
+             ? 0
+             : errno;
 #elif defined(__APPLE__)
   return renamex_np(from, to, RENAME_EXCL) == 0 ? 0 : errno;
 #else

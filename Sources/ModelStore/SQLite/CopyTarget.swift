@@ -54,7 +54,8 @@ struct CopyTarget {
         throw DatabaseFile.Problem.refused(path: real.path, errno: errno).storeError
       }
       ownership = FileOwnership(user: geteuid(), group: getegid(), mode: 0o600)
-      return try checkCompanions()
+      try checkCompanions()
+      return
     }
     guard status.st_mode & S_IFMT == S_IFREG else {
       throw DatabaseFile.Problem.notAFile(path: real.path).storeError
