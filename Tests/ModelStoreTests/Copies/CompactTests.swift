@@ -43,7 +43,7 @@ import Testing
     let query = try world.store.liveQuery(Artist.all)
     try world.store.compact()
     try world.store.write { tx in try tx.insert(Artist(id: 11, name: "later")) }
-    #expect(query.records.count == 11)
+    #expect(query.count == 11)
   }
 
   @Test func rowNumbersThatAreKeysAreKept() throws {

@@ -10,53 +10,74 @@ import Testing
     try Store(at: path, models: Artist.self, Album.self)
   }
 
-  /// Ends this process like a power cut after some steps.
-  private static func die(after count: Int) -> (Int, Int) -> Void {
+  /// Makes a backup, and ends this process like a power cut after some steps.
+  private static func backUp(_ path: String, to target: String, dyingAfter count: Int) throws {
+    let store = try open(path)
     var left = count
-    return { _, _ in
+    try store.backup(to: target, existing: .replace) { _, _ in
       left -= 1
       if left < 0 { kill(getpid(), SIGKILL) }
     }
   }
 
-  @Test(arguments: [0, 1]) func aKilledBackupLeavesTheOldOneOrNone(steps: Int) async throws {
+  private static func restore(_ path: String, from backup: String, dyingAfter count: Int) throws {
+    var left = count
+    try Store.restore(path, from: backup) { _, _ in
+      left -= 1
+      if left < 0 { kill(getpid(), SIGKILL) }
+    }
+  }
+
+  /// Closes the store of `world`, after a backup of it if there is a place for one.
+  private static func close(_ world: CopyWorld, backingUpTo target: String?) throws {
+    if let target { try world.store.backup(to: target) }
+    world.store.close()
+  }
+
+  @Test(arguments: [0, 1], [false, true])
+  func aKilledBackupLeavesTheOldOneOrNone(steps: Int, isOldThere: Bool) async throws {
     let world = try CopyWorld()
     let (path, target) = (world.path, world.directory.file("backup.store"))
-    for isOld in [false, true] {
-      if isOld { try world.store.backup(to: target) }
-      world.store.close()
-      await #expect(processExitsWith: .signal(SIGKILL)) {
-        [path = path as String, target = target as String, steps = steps as Int] in
-        let store = try CopyFaultTests.open(path)
-        try store.backup(
-          to: target, existing: .replace, onProgress: CopyFaultTests.die(after: steps))
-      }
-      #expect((access(target, F_OK) == 0) == isOld)
-      if isOld { #expect(try world.findings(of: target) == []) }
-      #expect(try world.findings(of: path) == [])
-      guard !isOld else { break }
-      let store = try Self.open(path)
-      try store.backup(to: target)
-      store.close()
+    try Self.close(world, backingUpTo: isOldThere ? target : nil)
+    await #expect(processExitsWith: .signal(SIGKILL)) {
+      [path = path as String, target = target as String, steps = steps as Int] in
+      try CopyFaultTests.backUp(path, to: target, dyingAfter: steps)
     }
+    #expect((access(target, F_OK) == 0) == isOldThere)
+    if isOldThere { #expect(try world.findings(of: target) == []) }
+    #expect(try world.findings(of: path) == [])
   }
 
   @Test(arguments: [0, 1]) func aKilledRestorationLeavesTheEarlierContent(steps: Int) async throws {
     let world = try CopyWorld()
     let (path, target) = (world.path, world.directory.file("backup.store"))
-    try world.store.backup(to: target)
-    try world.writeSome(1)
-    let hash = try world.store.contentHash()
-    world.store.close()
+    let (backedUp, present) = try Self.changeAfterBackup(world, to: target)
     await #expect(processExitsWith: .signal(SIGKILL)) {
       [path = path as String, target = target as String, steps = steps as Int] in
-      try Store.restore(path, from: target, onProgress: CopyFaultTests.die(after: steps))
+      try CopyFaultTests.restore(path, from: target, dyingAfter: steps)
     }
     #expect(try world.findings(of: path) == [])
-    let store = try Self.open(path)
-    #expect(try store.contentHash() == hash)
-    try Store.restore(path, from: target)
-    #expect(try store.contentHash() != hash)
+    #expect(try Self.hash(of: path) == present)
+    try Self.restore(path, from: target, dyingAfter: .max)
+    #expect(try Self.hash(of: path) == backedUp)
+  }
+
+  /// Backs `world` up, changes it and closes it. Returns the hashes of both states.
+  private static func changeAfterBackup(
+    _ world: CopyWorld, to target: String
+  ) throws -> (ContentHash, ContentHash) {
+    let before = try world.store.contentHash()
+    try world.store.backup(to: target)
+    try world.writeSome(1)
+    let after = try world.store.contentHash()
+    world.store.close()
+    return (before, after)
+  }
+
+  private static func hash(of path: String) throws -> ContentHash {
+    let store = try open(path)
+    defer { store.close() }
+    return try store.contentHash()
   }
 
   @Test(.enabled(if: DiskFullTests.SmallDisk.isPossible, "only root can mount a small disk"))

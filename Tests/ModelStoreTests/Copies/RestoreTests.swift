@@ -15,10 +15,10 @@ import Testing
     let query = try world.store.liveQuery(Artist.all)
     for number in 1...20 { try world.writeSome(Int64(number)) }
     try world.write { tx in try tx.execute("DELETE FROM Artist WHERE id > 100") }
-    #expect(query.records.count == 100)
+    #expect(query.count == 100)
     #expect(try Store.restore(world.path, from: target).position == backup.position)
     #expect(try world.store.contentHash() == hash)
-    #expect(query.records.count == 9000)
+    #expect(query.count == 9000)
     #expect(try other.rows("SELECT count(*) FROM Artist") == [[.integer(9000)]])
     #expect(try world.store.checkIntegrity() == [])
     #expect(try world.store.changeJournal.position() == backup.position)
@@ -26,7 +26,7 @@ import Testing
     try world.store.write { tx in try tx.insert(Artist(id: 10_001, name: "later")) }
     try other.execute("UPDATE Artist SET name = 'foreign' WHERE id = 1")
     #expect(try world.store.changeJournal.position() > backup.position)
-    #expect(query.records.count == 9001)
+    #expect(query.count == 9001)
     #expect(try world.store.fetch(Artist.all, at: backup.position).count == 9000)
     #expect(try other.rows("PRAGMA journal_mode") == [[.text("wal")]])
     world.store.close()
