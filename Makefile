@@ -5,6 +5,9 @@ PREFIX ?= /usr/local
 SEED ?=
 ROUNDS ?= 10000
 SITE ?= .build/site
+# The program as it is installed and measured: it needs no Swift on the machine, and has neither debug
+# information nor symbols.
+INSTALLED = -c release --product storecli --static-swift-stdlib $$(Scripts/link-flags)
 
 .PHONY: help demo quick test laws faults skipped check audit lint format warnings release docs \
 	examples site bench fuzz sanitize install clean sqlite
@@ -61,7 +64,7 @@ laws: sqlite
 	export MODELSTORE_SEED=$$seed MODELSTORE_LIVE_SHARE=1 MODELSTORE_HISTORY=$(ROUNDS) \
 		MODELSTORE_LIVE_TRANSACTIONS=$$(($(ROUNDS) * 10)) \
 		MODELSTORE_BINDING_TRANSACTIONS=$(ROUNDS) MODELSTORE_RULE_TRANSACTIONS=$(ROUNDS) \
-		MODELSTORE_FOREIGN_STEPS=$(ROUNDS) MODELSTORE_FOREIGN_COMMITS=$(ROUNDS) \
+		MODELSTORE_FOREIGN_STEPS=$(ROUNDS) MODELSTORE_SCHEMA_PAIRS=$(ROUNDS) MODELSTORE_FOREIGN_COMMITS=$(ROUNDS) \
 		MODELSTORE_KILL_ROUNDS=$$(($(ROUNDS) / 100 + 1)); \
 	Scripts/run-tests laws $$(Scripts/suites --filter law); \
 	status=$$?; echo "==> ROUNDS=$(ROUNDS) SEED=$$seed"; exit $$status
@@ -122,7 +125,7 @@ site: sqlite
 	@Scripts/site '$(SITE)' '$(BASE)'
 
 bench: sqlite
-	swift build -c release --product storecli --static-swift-stdlib
+	swift build $(INSTALLED)
 	STORECLI=.build/release/storecli \
 		swift run -c release --package-path Benchmarks --scratch-path .build/benchmarks benchmarks
 
@@ -138,7 +141,7 @@ sanitize: sqlite
 		--scratch-path .build-thread-sanitizer --filter ModelStoreTests
 
 install: sqlite
-	swift build -c release --product storecli --static-swift-stdlib
+	swift build $(INSTALLED)
 	install -d $(DESTDIR)$(PREFIX)/bin
 	install -m 755 .build/release/storecli $(DESTDIR)$(PREFIX)/bin/storecli
 

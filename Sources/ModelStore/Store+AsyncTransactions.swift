@@ -103,8 +103,8 @@ extension Store {
   /// - Throws: ``StoreError``; `CancellationError` if you cancel the task.
   @inlinable
   public func fetch<Element>(_ query: StoreQuery<Element>) async throws -> [Element] {
-    try await singleOnQueue { access in
-      try access.records(try query.selectText(), of: query.schema)
+    try await singleOnQueue { runner in
+      try runner.records(try query.selectText(), of: query.schema)
     }
   }
 
@@ -113,7 +113,7 @@ extension Store {
   /// - Throws: ``StoreError``; `CancellationError` if you cancel the task.
   @inlinable
   public func find<M: Model>(_ model: M.Type, _ key: M.Key) async throws -> M? {
-    try await singleOnQueue { access in try access.record(model, key: key) }
+    try await singleOnQueue { runner in try runner.record(model, key: key) }
   }
 
   /// Returns the number of records that `query` selects.
@@ -126,13 +126,14 @@ extension Store {
   /// Runs one statement, which is a read transaction of its own, on a reader's thread.
   @usableFromInline
   func singleOnQueue<Result: Sendable>(
-    _ body: @escaping @Sendable (_TransactionAccess) throws -> Result
+    _ body: @escaping @Sendable (StatementRunner) throws -> Result
   ) async throws -> Result {
     let engine = try open
     return try await engine.connections.readers.async { connection in
       try body(
-        _TransactionAccess(
-          connection: connection, models: engine.models, capture: nil, isWritable: false))
+        StatementRunner(
+          connection: connection, models: engine.models, capture: nil, lists: nil,
+          isWritable: false))
     }
   }
 

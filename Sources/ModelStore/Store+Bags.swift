@@ -80,7 +80,7 @@ extension Store {
     let targets = observed.targets
     var seen: Set<ObjectIdentifier> = []
     return lease.scope.recordObservers.compactMap { record in
-      guard targets.contains(record.target), let bag = record.registrant?.bag,
+      guard targets.contains(record.target), let bag = record.bag,
         seen.insert(ObjectIdentifier(bag)).inserted
       else { return nil }
       return bag

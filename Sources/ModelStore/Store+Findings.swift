@@ -52,15 +52,14 @@ extension Store {
   ) throws -> [RuleFinding] {
     var found: [Int: (count: Int, keys: [[SQLValue]])] = [:]
     let text = try StoreQuery<DynamicRecord>(schema).selectText()
-    try reads.access.forEachRow(text, of: schema) { row in
+    try reads.access.runner.forEachRow(text, of: schema) { row in
       for index in schema.fields.indices where row.storageClass(at: index) == .text {
         do throws(ColumnError) {
           _ = try row.text(at: index)
         } catch {
           var finding = found[index] ?? (0, [])
           finding.count += 1
-          if finding.keys.count < maxKeyCount, let key = _TransactionAccess.key(in: row, of: schema)
-          {
+          if finding.keys.count < maxKeyCount, let key = StatementRunner.key(in: row, of: schema) {
             finding.keys.append(key)
           }
           found[index] = finding

@@ -8,7 +8,7 @@ extension Store {
     let engine = try open
     let schema = try engine.observedSchema(model)
     let observation = RecordObservation<LiveRecord<M>.State>(
-      schema, key: try Observed.record(model, key).content.get().whole.key, fields: nil,
+      model, schema, key: try Observed.record(model, key).content.get().whole.key, order: nil,
       events: { commit, current in
         if commit.isReset { return [try LiveRecord.State(current)] }
         return try commit.changes.changes.map { try LiveRecord.State($0.new) }
@@ -22,7 +22,7 @@ extension Store {
         throw StoreError(error, reading: schema)
       }
       let record = LiveRecord(
-        key: key, state: state, registration: ObservationToken(observer.mailbox) { observer.end() })
+        key: key, state: state, registration: ObservationToken(observer))
       lease.connect(observer, to: observation, options: []) { [weak record] state in
         record?.follow(state)
       }

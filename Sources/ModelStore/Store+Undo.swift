@@ -6,6 +6,8 @@ public struct Reversal: Hashable, Sendable {
   public let transaction: TransactionID
   /// The changes that it made, bound fields included.
   public let changes: ChangeSet
+  /// The rules that only warn and that the reverted records break now.
+  package let warned: WarnedRecords
 }
 
 /// The result of reverting several transactions, one after the other, without committing.
@@ -14,6 +16,8 @@ package struct ReversalPreview: Hashable, Sendable {
   package let reverted: [TransactionID]
   /// The net change of all of them, record by record, bound fields included.
   package let changes: ChangeSet
+  /// The rules that only warn and that the reverted records would break.
+  package let warned: WarnedRecords
 }
 
 // Reverting transactions with the change journal.
@@ -128,6 +132,7 @@ extension Store {
   private func previewing(
     _ count: Int, _ next: (JournalHistory, Set<TransactionID>) throws -> [LoggedTransaction]
   ) throws -> ReversalPreview? {
+    var warned = WarnedRecords()
     let (reverted, changes) = try preview { tx in
       var reverted: [TransactionID] = []
       var reversions: [Reversion] = []
@@ -141,9 +146,11 @@ extension Store {
         reversions.append(reversion)
       }
       tx.access.notes.review = { [reversions] in try Reversion.judge($0, of: reversions) }
+      tx.reviewWarnings { warned = $0 }
       return reverted
     }
-    return reverted.isEmpty ? nil : ReversalPreview(reverted: reverted, changes: changes)
+    guard !reverted.isEmpty else { return nil }
+    return ReversalPreview(reverted: reverted, changes: changes, warned: warned)
   }
 
   /// Returns the journal, or nil when it is on and nothing has been recorded yet.
@@ -184,6 +191,7 @@ extension Store {
     by author: String?, asRange: Bool = false, mode: WriteMode = .commit,
     _ transactions: (JournalHistory) throws -> [LoggedTransaction]
   ) throws -> Reversal? {
+    var warned = WarnedRecords()
     func body(_ tx: borrowing WriteTransaction) throws -> (TransactionID?, TransactionID)? {
       let access = tx.access
       guard let history = try recordedHistory(access.connection) else { return nil }
@@ -198,10 +206,13 @@ extension Store {
       access.notes.isSignedAnyway = mark != nil
       guard mark != nil || !reversion.isEmpty else { return nil }
       access.notes.review = try reversion.apply(in: tx)
+      tx.reviewWarnings { warned = $0 }
       return (mark?.id, tx.id)
     }
     let (done, changes) = try mode == .preview ? preview(body) : writeReturningChanges(body)
-    return done.map { Reversal(reverted: $0.0, transaction: $0.1, changes: changes) }
+    return done.map {
+      Reversal(reverted: $0.0, transaction: $0.1, changes: changes, warned: warned)
+    }
   }
 }
 

@@ -182,12 +182,26 @@ extension Store {
   ///   `outcomeUnknown` when COMMIT failed half-way, `misuse` for a subscription of another store.
   ///   Except after `outcomeUnknown`, nothing was changed.
   @discardableResult
+  @inlinable
   public func write<Result>(
     suppressing subscriptions: [ObservationToken] = [],
     _ body: (borrowing WriteTransaction) throws -> Result
   ) throws -> Result {
+    // Inlinable because the caller's compiler knows the type of the result. Where it is unknown,
+    // each use looks it up.
+    var value: Result?
+    try commit(suppressing: subscriptions) { tx in value = try body(tx) }
+    guard let value else { preconditionFailure("A write that succeeds has run its body.") }
+    return value
+  }
+
+  @usableFromInline
+  func commit(
+    suppressing subscriptions: [ObservationToken],
+    _ body: (borrowing WriteTransaction) throws -> Void
+  ) throws {
     let engine = try open
-    return try engine.write(suppressing: engine.outlets(of: subscriptions), body)
+    try engine.commit(suppressing: engine.outlets(of: subscriptions), body)
   }
 
   /// Runs `body` as one transaction, on the writer's thread. If you cancel the task, the running
@@ -199,9 +213,9 @@ extension Store {
   /// thread of an async function, call a synchronous function that writes.
   ///
   /// Writes that wait at the same time share one COMMIT, and so one sync of the disk. Each is still
-  /// a write of its own: it is validated, refused, recorded and published alone, in the order of
-  /// calls, and it returns after the COMMIT. Two things differ. Use ``writeAlone(_:)`` to avoid
-  /// them:
+  /// a write of its own. It is validated, refused, recorded and published alone, in the order in
+  /// which they began to wait, and it returns after the COMMIT. Two things differ. Use
+  /// ``writeAlone(_:)`` to avoid them:
   ///
   /// - If a write makes SQLite roll back everything, for example by a trigger with
   ///   `RAISE(ROLLBACK)`, the writes that share its COMMIT throw `busy` and can be tried again.
@@ -281,8 +295,8 @@ extension Store {
   @inlinable
   public func fetch<Element>(_ query: StoreQuery<Element>) throws -> [Element] {
     var records: [Element] = []
-    try single { access in
-      records = try access.records(try query.selectText(), of: query.schema)
+    try single { runner in
+      records = try runner.records(try query.selectText(), of: query.schema)
     }
     return records
   }
@@ -294,7 +308,7 @@ extension Store {
   @inlinable
   public func find<M: Model>(_ model: M.Type, _ key: M.Key) throws -> M? {
     var record: M?
-    try single { access in record = try access.record(model, key: key) }
+    try single { runner in record = try runner.record(model, key: key) }
     return record
   }
 
@@ -308,10 +322,11 @@ extension Store {
 
   /// One statement is a read transaction of its own: <https://sqlite.org/lang_transaction.html>.
   @usableFromInline
-  func single(_ body: (_TransactionAccess) throws -> Void) throws {
+  func single(_ body: (StatementRunner) throws -> Void) throws {
     let engine = try open
+    // While no body runs on the writer's queue, the caller is not inside one.
     let isWriting =
-      try engine.connections.writer.isCurrent
+      try !engine.connections.writer.isIdle && engine.connections.writer.isCurrent
       && engine.connections.writer.inside {
         engine.configuration.readsOnWriter ? $0.isWriting : $0.isInTransaction
       }
@@ -324,8 +339,9 @@ extension Store {
     }
     try engine.connections.readers.use { connection in
       try body(
-        _TransactionAccess(
-          connection: connection, models: engine.models, capture: nil, isWritable: false))
+        StatementRunner(
+          connection: connection, models: engine.models, capture: nil, lists: nil,
+          isWritable: false))
     }
   }
 }

@@ -108,8 +108,8 @@ public struct StoreConfiguration: Hashable, Sendable {
     }
   }
 
-  /// Whether missing tables and columns are added when the store opens. Opening never renames,
-  /// removes or changes the type of anything: write a migration for that.
+  /// What opening may change to bring the file in line with the models. Opening never renames
+  /// anything and never removes values: write a migration for that.
   public var schemaChanges: SchemaChanges
 
   /// What opening a store may add to its file.
@@ -119,6 +119,11 @@ public struct StoreConfiguration: Hashable, Sendable {
     case createTables
     /// Also add missing columns and indexes. No data is lost.
     case additive
+    /// Also apply a ``MigrationPlan`` that ``MigrationPlan/isSafe``: for example, add a new rule,
+    /// unique set or reference that all records meet. Any other plan is an error that carries it:
+    /// ``StoreError/migrationPlan``. Opening may then copy tables, and waits for other processes
+    /// up to the busy timeout.
+    case migrate
     /// Change nothing; any difference is an error.
     case none
   }

@@ -114,6 +114,9 @@ public struct StoreError: Error, Hashable, Sendable, Codable {
   public var transaction: TransactionID?
   /// SQLite's extended result code, if SQLite reported the error.
   public var sqliteCode: Int32?
+  /// The plan that was not applied, because a step is blocked or would lose data; with code
+  /// ``Code/schemaMismatch`` and ``StoreConfiguration/SchemaChanges/migrate``.
+  public var migrationPlan: MigrationPlan?
 
   public init(
     _ code: Code, _ message: String, model: String? = nil, field: String? = nil,

@@ -39,6 +39,21 @@ struct CommandContext {
       || command is BindingsCheckCommand)
   }
 
+  /// Creates the context of a read that no command asked for. It waits for no other program.
+  init(
+    quietlyReading database: String?, application: Application, surroundings: Surroundings
+  ) {
+    options = .reading(database)
+    console = surroundings.console(loudness: .quiet)
+    busyTimeout = .zero
+    isDryRun = false
+    listsManyViolations = false
+    stopsStatements = true
+    reportsDrift = false
+    self.application = application
+    self.surroundings = surroundings
+  }
+
   /// Opens the store for reading; never creates a file.
   ///
   /// - Parameter onReplacement: Receives the error of a store whose file was replaced while it was
@@ -234,6 +249,12 @@ struct CommandContext {
   /// The format of a result.
   var format: OutputFormat { options.format ?? .preferred(on: console.dataTerminal) }
 
+  /// Whether a person sees the result as a table as wide as the terminal. It then has only the
+  /// columns that say something; elsewhere all of them.
+  var isForScreen: Bool {
+    format == .table && console.dataTerminal.isInteractive && options.fieldNames == nil
+  }
+
   /// A writer of rows in the chosen format.
   func rowWriter(
     columns: [OutputColumn], recordName: String? = nil
@@ -359,7 +380,10 @@ extension CommandContext {
   }
 
   /// Prints which rules that only warn a write breaks.
-  private func warn(of warned: WarnedRecords) {
+  func warn(of warned: WarnedRecords) {
+    for gap in warned.gaps {
+      console.warn("warning: \(gap) To compare all records: \(Program.name) validate")
+    }
     guard warned.count > 0 else { return }
     let warning = CommandError(warned, isDryRun: isDryRun)
     console.warn(

@@ -16,6 +16,19 @@ enum Confirmation {
     isatty(STDIN_FILENO) == 1 && console.talkTerminal.isInteractive
   }
 
+  /// The number of lines shown before a question.
+  static let previewCountMax = 5
+
+  /// Prints what a question is about: the first lines, then how many more there are.
+  ///
+  /// - Parameter text: Returns a line, for its place among all.
+  static func preview(count: Int, on console: Console, _ text: (Int) -> String) throws {
+    for place in 0..<min(count, previewCountMax) { try console.say("  " + text(place)) }
+    if count > previewCountMax {
+      try console.say("  and \(Grouped.text(count - previewCountMax, "more line"))")
+    }
+  }
+
   /// Asks on the terminal, unless `isGiven`.
   ///
   /// - Throws: ``CommandError`` that names the flag to pass, if the command has no terminal.

@@ -5,7 +5,7 @@ import RecordFormats
 struct GlobalOptions: ParsableArguments {
   @Option(
     name: [.customShort("d"), .customLong("db")],
-    help: ArgumentHelp("The database file.", valueName: "path"))
+    help: ArgumentHelp("The database file.", valueName: "path"), completion: .file())
   var database: String?
 
   @Flag(
@@ -29,7 +29,8 @@ struct GlobalOptions: ParsableArguments {
   @Option(
     help: ArgumentHelp(
       "Only these fields, in this order; put a name with a comma in double quotes.",
-      valueName: "a,b"))
+      valueName: "a,b"),
+    completion: Completion.columns)
   var fields: String?
 
   @Flag(help: "Begin plain output with the column names.")
@@ -46,6 +47,25 @@ struct GlobalOptions: ParsableArguments {
 
   @Flag(name: .shortAndLong, help: "Also print which database was found and what is run.")
   var verbose = false
+
+  /// The options of a quiet read, without parsing words. In an initializer, the assignments would
+  /// define the options and not set them.
+  static func reading(_ database: String?) -> GlobalOptions {
+    var options = GlobalOptions()
+    options.database = database
+    options.sharedWithGroup = false
+    options.output = nil
+    options.json = false
+    options.ndjson = false
+    options.csv = false
+    options.fields = nil
+    options.header = false
+    options.escapeFormulas = false
+    options.color = nil
+    options.quiet = true
+    options.verbose = false
+    return options
+  }
 
   func validate() throws {
     guard [json, ndjson, csv, output != nil].count(where: { $0 }) <= 1 else {

@@ -20,4 +20,14 @@ protocol LeafCommand: ParsableCommand {
 extension LeafCommand {
   var takesFields: Bool { hasData }
   var hasData: Bool { true }
+
+  /// Parses the words behind the command's name; nil for help and mistakes, for which the root has
+  /// the full name of the command.
+  static func parsedAlone(_ words: [String]) -> Self? {
+    do {
+      return try parseAsRoot(words) as? Self
+    } catch {
+      return nil
+    }
+  }
 }

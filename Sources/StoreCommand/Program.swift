@@ -38,6 +38,11 @@ public struct Program: Sendable {
 
   private static let currentName = Mutex("storecli")
 
+  /// The application of the process.
+  static var application: Application { currentApplication.withLock { $0 } }
+
+  private static let currentApplication = Mutex(Application())
+
   /// Creates a run of `storecli`, which declares nothing.
   ///
   /// - Parameter arguments: The words after the program's name.
@@ -92,6 +97,7 @@ public struct Program: Sendable {
   /// Runs and ends the process.
   public func runToExit() -> Never {
     Self.currentName.withLock { $0 = name }
+    Self.currentApplication.withLock { $0 = application }
     let code = runAsProcess()
     // The signal that waited until the work could stop.
     if code == .terminated { Console.end(by: SIGTERM) }
@@ -136,37 +142,57 @@ public struct Program: Sendable {
       }
     }
     do {
-      var command = try StoreCLI.parseAsRoot(arguments)
+      var command = try Self.parsed(arguments)
       if let leaf = command as? any LeafCommand { return perform(leaf) }
       // A group without a command, or the parser's own help: running it throws the help.
       try command.run()
       return .ok
     } catch {
       let unparsed = UnparsedArguments(leading.rest)
-      let names = { Self.modelNames(written, application: application, in: surroundings) }
-      if let guess = unparsed.guess(at: names) {
+      if let guess = unparsed.guess(at: { modelNames(written) }) {
         return refusing(guess.hinting(database: UnparsedArguments(written).database))
       }
       return answer(unparsed, error)
     }
   }
 
-  /// The models of the database that the words name; none if it cannot be read. They only make a
-  /// hint or a completion better, so a failure here must not hide the mistake in the words.
-  static func modelNames(
-    _ words: [String], application: Application, in surroundings: Surroundings
+  /// Parses the words of a command line.
+  ///
+  /// From the root, the parser makes the tree of all commands and reads the words of each group on
+  /// the way. A command that runs by itself is parsed alone, which takes a fraction of the time.
+  /// For anything else, such as help and mistakes, the words are parsed from the root.
+  private static func parsed(_ words: [String]) throws -> any ParsableCommand {
+    // What a script of a shell asks for may be a common option.
+    if words.first == "---completion" { return try CompletedCLI.parseAsRoot(words) }
+    if let (command, rest) = UnparsedArguments(words).leaf {
+      if let parsed = command.parsedAlone(rest) { return parsed }
+    }
+    return try StoreCLI.parseAsRoot(words)
+  }
+
+  /// What `find` returns for the database that the words name; nothing if it cannot be read. It
+  /// only makes a hint or a completion better, so a failure here must not hide the mistake in the
+  /// words. For the same reason it waits for no other program.
+  static func found(
+    in words: [String], application: Application, in surroundings: Surroundings,
+    _ find: (OpenedStore) throws -> [String]
   ) -> [String] {
     let database = UnparsedArguments(words).database
     do {
-      let command = try ModelsCommand.parse(["-q"] + (database.map { ["-d=\($0)"] } ?? []))
       let context = CommandContext(
-        command, console: surroundings.console(loudness: .quiet), application: application,
-        surroundings: surroundings)
+        quietlyReading: database, application: application, surroundings: surroundings)
       let opened = try context.openForReading()
       defer { opened.store.close() }
-      return opened.store.schema.models.map(\.name)
+      return try find(opened)
     } catch {
       return []
+    }
+  }
+
+  /// The models of the database that the words name.
+  private func modelNames(_ words: [String]) -> [String] {
+    Self.found(in: words, application: application, in: surroundings) { opened in
+      opened.store.schema.models.map(\.name)
     }
   }
 

@@ -44,8 +44,8 @@ struct StoreCLI: ParsableCommand {
 
 /// The command tree as shells complete it: the common options are offered before the command, too.
 ///
-/// It never parses. There, ``LeadingOptions`` moves such options behind the command, because a
-/// parent's options do not reach its subcommands.
+/// It parses only what the scripts of shells ask for. Elsewhere, ``LeadingOptions`` moves such
+/// options behind the command, because a parent's options do not reach its subcommands.
 struct CompletedCLI: ParsableCommand {
   static let configuration = StoreCLI.configuration
 

@@ -99,6 +99,26 @@ struct UnparsedArguments {
       "\(stray) is not a common option. Write it after the command.", hint: "storecli help options")
   }
 
+  /// The command that the first words name in full and that has no commands of its own, and the
+  /// words behind its name; nil if they name none.
+  var leaf: (command: any LeafCommand.Type, rest: [String])? {
+    var command: any ParsableCommand.Type = StoreCLI.self
+    for (place, word) in words.enumerated() {
+      let children = command.configuration.subcommands
+      guard let child = children.first(where: { $0.configuration.commandName == word }) else {
+        return nil
+      }
+      if let leaf = child as? any LeafCommand.Type {
+        return (leaf, Array(words.dropFirst(place + 1)))
+      }
+      command = child
+    }
+    return nil
+  }
+
+  /// The first words that name a command or a group of commands.
+  var commandNames: [String] { commandPath.known }
+
   /// How many of the first words name a command that can run; 0 if they name none. Any word may
   /// follow a group with a default subcommand.
   var nameCount: Int { commandPath.canRun ? commandPath.known.count : 0 }

@@ -28,7 +28,7 @@ public struct Migration: Sendable {
   package let version: Int64
   /// A short description, for example `add_due_date`.
   package let name: String
-  /// What the declaration says about fresh files. If it is nil, ``MigrationPlan`` decides.
+  /// What the declaration says about fresh files. If it is nil, ``FreshFilePlan`` decides.
   let onFreshFiles: FreshFiles?
   let content: Content
 

@@ -1,5 +1,5 @@
 /// Applies numbered migrations. Each is one transaction, which also records it in the ledger, so a
-/// file is never between two versions. If ``MigrationPlan`` creates tables or skips migrations, the
+/// file is never between two versions. If ``FreshFilePlan`` creates tables or skips migrations, the
 /// tables and all pending migrations are one transaction.
 ///
 /// The migrator takes the write lock before it reads the ledger. A second process waits for the
@@ -36,15 +36,15 @@ struct Migrator {
     precondition(!connection.isInTransaction, "A migration needs its own transaction.")
     guard try !pending(migrations).isEmpty else { return [] }
     for migration in migrations { try MigrationScript(migration).check() }
-    var applied: [Migration] = []
-    try withForeignKeysOff {
+    func applyAll() throws -> [Migration] {
+      var applied: [Migration] = []
       while true {
         let next = try applyNext(of: migrations, creating: models)
-        guard !next.isEmpty else { break }
+        guard !next.isEmpty else { return applied }
         applied += next
       }
     }
-    return applied
+    return try scope == .app ? connection.withForeignKeysOff(applyAll) : applyAll()
   }
 
   /// Applies the first pending migration, or all of them if the plan is not empty: once a table was
@@ -77,11 +77,11 @@ struct Migrator {
 
   private func plan(
     _ pending: [Migration], creating models: [ModelSchema]
-  ) throws -> MigrationPlan {
+  ) throws -> FreshFilePlan {
     let objects = try connection.rows(
       "SELECT name FROM sqlite_schema WHERE name NOT GLOB '_ms_*' AND name NOT GLOB 'sqlite_*'"
     ) { row in try row.text(at: 0) }
-    return try MigrationPlan(
+    return try FreshFilePlan(
       pending, models: models, objects: objects,
       isFresh: objects.isEmpty && ledger.entries().isEmpty)
   }
@@ -123,26 +123,6 @@ struct Migrator {
   private func record(_ migration: Migration) throws {
     try ledger.create()
     try ledger.record(migration)
-  }
-
-  private func withForeignKeysOff(_ body: () throws -> Void) throws {
-    guard scope == .app else { return try body() }
-    // Inside a transaction the pragma does nothing:
-    // https://sqlite.org/pragma.html#pragma_foreign_keys
-    try connection.execute("PRAGMA foreign_keys = OFF")
-    do {
-      try body()
-    } catch {
-      // After such a failure the connection is not used again, and the pragma could not take
-      // effect.
-      if !(error is ConnectionFailure) { try restorePragmas() }
-      throw error
-    }
-    try restorePragmas()
-  }
-
-  private func restorePragmas() throws {
-    try connection.execute("PRAGMA foreign_keys = ON; PRAGMA legacy_alter_table = OFF")
   }
 
   private func dangling(_ broken: BrokenReferences, after migration: Migration) -> StoreError {

@@ -40,8 +40,7 @@ struct Reconciler {
         try binding.checkExpressions(on: connection)
         try binding.checkFinders(on: connection)
       case .drop(let object):
-        try connection.execute(
-          "DROP \(object.kind.rawValue.uppercased()) \(SQLText.quoted(object.name))")
+        try connection.execute(object.dropSQL)
       case .create(let object): try connection.execute(object.sql)
       case .addColumn(let statement): try AddedColumns.run(statement, on: connection)
       case .checkNames(let binding): try binding.checkNames(on: connection)

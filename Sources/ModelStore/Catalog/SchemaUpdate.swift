@@ -65,7 +65,8 @@ struct SchemaUpdate {
     switch changes {
     case .none: false
     case .createTables: difference.kind == .missingTable && difference.isAdditive
-    case .additive: difference.isAdditive
+    // Under .migrate the plan decides about everything else.
+    case .additive, .migrate: difference.isAdditive
     }
   }
 }

@@ -29,6 +29,15 @@ struct ChangeCapture {
     fileprivate(set) var isWanted: Bool
     /// Whether the row has, or had, further notes in addition to its first touch.
     fileprivate(set) var hasMarks = false
+    /// The row after its latest touch, if that touch reported it.
+    fileprivate var latest: Latest?
+  }
+
+  /// A row as a touch reported that it would leave it. It is certain as long as no statement failed
+  /// and nothing was rolled back afterwards.
+  fileprivate struct Latest {
+    let image: [SQLValue]
+    let certainty: UInt64
   }
 
   /// A later note about a touched row. A rollback to a savepoint removes it.
@@ -42,8 +51,14 @@ struct ChangeCapture {
   }
 
   private(set) var rows: [TouchedRow] = []
+  /// The number of rollbacks to a savepoint.
+  private var rollbackCount: UInt64 = 0
   private var marks: [Mark] = []
+  /// The place of each row in ``rows``; empty while there are few rows.
   private var places: [Place: Int] = [:]
+
+  /// The most rows that are searched without a dictionary. Most transactions touch one row.
+  private static let fewRows = 4
 
   private struct Place: Hashable {
     let table: Int
@@ -92,6 +107,29 @@ struct ChangeCapture {
     ).row
   }
 
+  /// Whether `provenance` may differ from that of an earlier change of the row.
+  func mayDiffer(_ provenance: Provenance, at row: Int) -> Bool {
+    rows[row].hasMarks || rows[row].provenance.origin != provenance.origin
+  }
+
+  /// Records the row at index `row` as its latest touch will leave it; nil if that is not known.
+  ///
+  /// - Parameter failureCount: The number of statements that failed so far.
+  mutating func setLatest(_ image: [SQLValue]?, of row: Int, failureCount: UInt64) {
+    rows[row].latest = image.map { Latest(image: $0, certainty: failureCount &+ rollbackCount) }
+  }
+
+  /// Returns the row as its latest touch left it; nil if it must be read from the table.
+  ///
+  /// - Parameter failureCount: The number of statements that failed so far. If it has increased,
+  ///   SQLite may have undone the touch.
+  func latestImage(of row: TouchedRow, failureCount: UInt64) -> [SQLValue]? {
+    guard let latest = row.latest, latest.certainty == failureCount &+ rollbackCount else {
+      return nil
+    }
+    return latest.image
+  }
+
   /// Records the origin of the last change of `field` in the touched row.
   mutating func setProvenance(_ provenance: Provenance, ofField field: Int, at row: Int) {
     note(.set(row: row, field: field, provenance), of: row)
@@ -101,9 +139,9 @@ struct ChangeCapture {
     table: Int, identity: RowIdentity, by provenance: Provenance, isWanted: Bool,
     before: () throws -> FirstImage
   ) rethrows -> (row: Int, isFirst: Bool) {
-    let place = Place(table: table, identity: identity)
-    if let row = places[place] {
+    if let row = place(ofTable: table, identity) {
       if isWanted { rows[row].isWanted = true }
+      rows[row].latest = nil
       if !rows[row].isTouched {
         rows[row].provenance = provenance
         rows[row].isTouched = true
@@ -112,12 +150,25 @@ struct ChangeCapture {
       return (row, false)
     }
     let image = try before()
-    places[place] = rows.count
+    if rows.count >= Self.fewRows {
+      if places.isEmpty {
+        for (place, row) in rows.enumerated() {
+          places[Place(table: row.table, identity: row.identity)] = place
+        }
+      }
+      places[Place(table: table, identity: identity)] = rows.count
+    }
     rows.append(
       TouchedRow(
         table: table, identity: identity, before: image.values,
         needsSnapshot: image.needsSnapshot, provenance: provenance, isWanted: isWanted))
     return (rows.count - 1, true)
+  }
+
+  /// Returns the row's index in ``rows``; nil before its first touch.
+  private func place(ofTable table: Int, _ identity: RowIdentity) -> Int? {
+    guard places.isEmpty else { return places[Place(table: table, identity: identity)] }
+    return rows.firstIndex { $0.table == table && $0.identity == identity }
   }
 
   private mutating func note(_ mark: Mark, of row: Int) {
@@ -135,6 +186,7 @@ struct ChangeCapture {
 
   /// Removes the notes after `savepoint`. First images stay, because they are still the first.
   mutating func rollBack(to savepoint: Savepoint) {
+    rollbackCount += 1
     for row in savepoint.rows..<rows.count { rows[row].isTouched = false }
     for case .touched(let row) in marks[savepoint.marks...] { rows[row].isTouched = false }
     marks.removeSubrange(savepoint.marks...)
@@ -222,6 +274,7 @@ struct ChangeCapture {
   ) -> [ChangedField] {
     guard let old, let new else { return [] }
     var fields: [ChangedField] = []
+    fields.reserveCapacity(table.fields.count)
     for index in table.fields where old[index] != new[index] {
       let setter = setter(index)
       fields.append(

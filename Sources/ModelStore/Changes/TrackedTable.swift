@@ -49,8 +49,11 @@ final class TrackedTable: Sendable {
       }
       if column.hasDefault { defaulted.insert(column.name) }
     }
-    let storedColumns = schema.fields.map { field in
-      stored[field.column] ?? (field.isRowID && schema.hasHiddenRowID ? .rowID : nil)
+    let rowIDField = schema.rowIDFieldIndex
+    let storedColumns = schema.fields.enumerated().map { index, field -> StoredColumn? in
+      // The hook reports a rowid with the row. It is cheaper than a value.
+      if index == rowIDField { return .rowID }
+      return stored[field.column] ?? (field.isRowID && schema.hasHiddenRowID ? .rowID : nil)
     }
     self.storedColumns = storedColumns
     needsSnapshot = fields.contains { storedColumns[$0] == nil }

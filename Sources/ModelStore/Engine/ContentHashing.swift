@@ -93,7 +93,7 @@ struct ContentHashing {
   ) throws -> (hash: ContentHash, count: UInt64) {
     var digest = Self.digest(of: form, schema, fields, key: key)
     var count: UInt64 = 0
-    try access.forEachRow(text, of: schema) { row in
+    try access.runner.forEachRow(text, of: schema) { row in
       digest.update(1 as UInt8)
       for column in fields.indices { try row.add(at: column, to: &digest) }
       count += 1
@@ -107,7 +107,7 @@ struct ContentHashing {
     _ query: StoreQuery<Element>, _ fields: [Int]
   ) throws -> (hash: ContentHash, count: UInt64) {
     var digests: [[UInt8]] = []
-    try access.forEachRow(try query.selectText(fields: fields), of: query.schema) { row in
+    try access.runner.forEachRow(try query.selectText(fields: fields), of: query.schema) { row in
       var digest = SHA256()
       for column in fields.indices { try row.add(at: column, to: &digest) }
       digests.append(digest.finish())

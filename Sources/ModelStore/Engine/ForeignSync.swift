@@ -109,6 +109,16 @@ final class ForeignSync: Sendable {
     }
   }
 
+  /// Lets observers that could not follow a commit read the file, as the next commit would.
+  func resetFailed(_ writer: inout Writer) {
+    do {
+      try writer.connection.hooks.withoutStopping { try atPublishedState(&writer) { _ in } }
+    } catch {
+      // They stay marked, so the next commit tries again.
+      reports.send(error, afterCommit: "refetching what is observed", schema.models)
+    }
+  }
+
   /// Publishes what other connections have committed since the last time, if anything.
   ///
   /// - Precondition: A transaction is open on the writer's connection.
@@ -123,12 +133,12 @@ final class ForeignSync: Sendable {
   /// Reads, on the committing thread, the state that observers are receiving. It does not see later
   /// commits of other connections.
   ///
-  /// - Throws: ``StoreError`` while the file is newer than that state. The observer is then reset
-  ///   to a state that it can read.
+  /// - Throws: ``StoreError`` while the file may be newer than that state. The observer is then
+  ///   reset to a state that it can read.
   func readPublished<Result>(_ body: (Connection) throws -> Result) throws -> Result {
     guard !fileIsAhead.load(ordering: .relaxed) else {
       throw StoreError(
-        .database, "The file already contains later commits, so a result is read again after them.")
+        .database, "The file may contain later commits, so a result is read again after them.")
     }
     return try connections.writer.inside(body)
   }

@@ -29,7 +29,8 @@ final class Maintenance: Sendable {
     checkpointIfNeeded(&writer)
   }
 
-  private func checkpointIfNeeded(_ writer: inout Writer) {
+  /// Copies the log into the database if it is long.
+  func checkpointIfNeeded(_ writer: inout Writer) {
     reporting("copying the write-ahead log into the database") {
       try writer.checkpointIfNeeded()
     }

@@ -1,7 +1,9 @@
 /// An open write transaction: the access of its body, its net changes, and its end.
 ///
 /// ``WriteCycle`` decides the order of the steps.
-struct OpenWrite {
+///
+/// A class, because copies of a value type would retain and release about ten references.
+final class OpenWrite {
   let access: _TransactionAccess
   /// The latest observer that the capture covers.
   let latestObserver: UInt64
@@ -68,6 +70,9 @@ struct OpenWrite {
   /// Whether any row of the file was changed.
   var changedRows: Bool { connection.totalChangeCount != changeCount }
 
+  /// The latest observer that needs no reset by this write.
+  var knownObserver: UInt64 { changedRows ? latestObserver : .max }
+
   /// Steps 4 to 6. Runs the transaction's own statements.
   func run<Result>(_ body: (borrowing WriteTransaction) throws -> Result) throws -> Result {
     // Created outside the call: inside it, the optimizer of Swift 6.3 crashes.
@@ -86,7 +91,7 @@ struct OpenWrite {
   /// - Parameter snapshots: Readers that see the last commit while this transaction is open.
   /// - Returns: The net changes of the captured tables. After a schema change there are none,
   ///   because rows may no longer fit their tables; observers then refetch.
-  mutating func netChanges(before snapshots: ReaderPool) throws -> [RecordChange] {
+  func netChanges(before snapshots: ReaderPool) throws -> [RecordChange] {
     schemaChanged = try access.notes.ranRawSQL && connection.schemaVersion() != schemaVersion
     guard !schemaChanged else { return [] }
     let models = models
@@ -126,7 +131,7 @@ struct OpenWrite {
 
   /// Step 9, first part. Writes the commit record into the change journal, which identifies the
   /// transaction. It writes none if nothing was changed or nothing is recorded.
-  mutating func sign() throws {
+  func sign() throws {
     guard let signing,
       connection.totalChangeCount != changeCount + access.notes.unsignedChangeCount || schemaChanged
         || access.notes.isSignedAnyway

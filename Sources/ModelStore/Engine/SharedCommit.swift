@@ -97,7 +97,7 @@ struct SharedCommit {
       let isGentle = !members.isEmpty
       let member = try engine.connections.writer.interruptible(waiting.number, gently: isGentle) {
         try waiting.checkNotCancelled()
-        return try Wave.$current.withValue(waiting.wave) {
+        return try Wave.running(in: waiting.wave) {
           try Wave.current.checkRounds()
           return try run(work.body, of: waiting, capturing: capture, writer)
         }
@@ -117,7 +117,7 @@ struct SharedCommit {
   ) throws -> Member {
     let connection = writer.connection
     try connection.beginShare()
-    var write: OpenWrite
+    let write: OpenWrite
     do {
       write = try OpenWrite(
         writer, capture, after: images, refusals: engine.configuration.refusals)
@@ -125,7 +125,7 @@ struct SharedCommit {
       throw connection.rollBackShare(after: error)
     }
     do {
-      let (_, changes) = try cycle.judged(&write, by: validators, body)  // 4 to 8
+      let (_, changes) = try cycle.judged(write, by: validators, body)  // 4 to 8
       try write.sign()  //  9 commit record
       return Member(waiting: waiting, write: write, changes: changes, edits: try write.keep())
     } catch {
@@ -160,8 +160,8 @@ struct SharedCommit {
     _ member: Member, _ place: WriteCycle.Place, _ writer: inout Writer
   ) {
     let (_, awaited) = engine.turns.countingAwaited {
-      _ = Wave.$current.withValue(member.waiting.wave) {
-        cycle.publish(member.changes, member.edits, of: member.write, &writer, place: place)
+      _ = Wave.running(in: member.waiting.wave) {
+        cycle.publish(member.changes, member.edits, of: member.write, &writer, at: place)
       }
     }
     ended.append((member.waiting, .success(awaited)))

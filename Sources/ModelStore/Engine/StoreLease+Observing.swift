@@ -26,7 +26,12 @@ extension StoreEngine {
     try await connections.readers.async { try self.record(schema, key, on: $0) }
   }
 
-  fileprivate func record(
+  /// Returns the current record to an observer that is being notified of a reset.
+  func currentForDelivery(_ key: [SQLValue]?, of schema: ModelSchema) throws -> [SQLValue]? {
+    try connections.delivery.sync { try self.record(schema, key, on: $0) }
+  }
+
+  private func record(
     _ schema: ModelSchema, _ key: [SQLValue]?, on connection: Connection
   ) throws -> [SQLValue]? {
     guard let key else { return nil }
@@ -40,14 +45,18 @@ extension StoreEngine {
 extension StoreLease {
   func makeObserver<Event>(
     _ observation: RecordObservation<Event>, of schema: ModelSchema,
-    registrant: RecordObserver.Registrant? = nil, options: ObservationOptions = [],
-    coalescing: CoalescingPolicy
+    options: ObservationOptions = [], coalescing: CoalescingPolicy
   ) -> RecordObserver {
     RecordObserver(
-      engine.observedFields.fields(
-        schema, fields: observation.fields, counted: observation.counted),
-      of: observation.key, registrant: registrant,
-      mailbox: Mailbox(scope, options: options, coalescing: coalescing))
+      fields(of: observation, schema), of: observation.key, in: scope, options: options,
+      coalescing: coalescing)
+  }
+
+  private func fields<Event>(
+    of observation: RecordObservation<Event>, _ schema: ModelSchema
+  ) -> ObservedFields {
+    engine.observedFields.fields(
+      schema, fields: observation.fields, counted: observation.counted)
   }
 
   /// Makes the delivery queue call `body` with the events that `observer` receives.
@@ -55,25 +64,8 @@ extension StoreLease {
     _ observer: RecordObserver, to observation: RecordObservation<Event>,
     options: ObservationOptions, _ body: @escaping @Sendable (Event) -> Void
   ) {
-    // Keeps only the necessary parts of the observation: there may be very many observers.
-    let telling = Telling(observation, options)
-    observer.whenReady { [weak self] part in
-      guard let self else { return }
-      let (commit, observer) = (part.commit, part.observer)
-      let schema = observer.fields.schema
-      Wave.$current.withValue(commit.wave.heard(at: observer.path)) {
-        reporting(schema) {
-          let current =
-            commit.isReset
-            ? try engine.connections.delivery.sync {
-              try engine.record(schema, observer.key, on: $0)
-            } : nil
-          for event in try telling.events(of: commit, current: current) where !observer.isEnded {
-            body(event)
-          }
-        }
-      }
-    }
+    observer.whenReady(
+      EventTeller(body: body, telling: tellings.telling(observation, options, self)))
   }
 
   /// Adds `observer` to the broker. With the option `initial`, it first receives the current
@@ -98,20 +90,6 @@ extension StoreLease {
       throw error
     }
   }
-
-  /// Runs delivery code, and passes its errors to the store's `onError`. It ignores the error of a
-  /// closed store, because the callbacks of a closed store have ended.
-  private func reporting(_ schema: ModelSchema, _ body: () throws -> Void) {
-    do {
-      try body()
-    } catch let error as ColumnError {
-      scope.report(StoreError(error, reading: schema))
-    } catch  where scope.hasEnded {
-      return
-    } catch {
-      scope.report(StoreError(reporting: error))
-    }
-  }
 }
 
 // Observations by callback or sequence.
@@ -124,7 +102,7 @@ extension StoreLease {
     let observer = makeObserver(observation, of: schema, options: options, coalescing: coalescing)
     connect(observer, to: observation, options: options, body)
     try enter(observer, for: observation, options: options)
-    return ObservationToken(observer.mailbox) { observer.end() }
+    return ObservationToken(observer)
   }
 
   func sequence<Event>(
@@ -134,12 +112,12 @@ extension StoreLease {
     let observer = makeObserver(observation, of: schema, coalescing: coalescing)
     try enter(observer, for: observation, options: options)
     let waiting = WaitingEvents<Event>()
-    let telling = Telling(observation, options)
+    let telling = tellings.telling(observation, options, self)
     return ChangeSequence(
-      subscription: ObservationToken(observer.mailbox) { observer.end() }, report: scope.report
+      subscription: ObservationToken(observer), report: scope.report
     ) { [weak self] in
       if let event = waiting.next() { return event }
-      while let commit = await observer.next() {
+      while let commit = await observer.nextCommit() {
         // The current record can only be read while the store is open.
         let engine = self?.scope.hasEnded == false ? self?.engine : nil
         guard engine != nil || !commit.isReset else { return nil }
@@ -189,8 +167,8 @@ extension StoreLease {
       for part in parts {
         let identity = ObservationBag.Identity(
           store: scope.number, target: part.target, context: context)
-        let observer = makeObserver(
-          part, of: schema, registrant: RecordObserver.Registrant(bag: bag, context: context),
+        let observer = BagObserver(
+          fields(of: part, schema), of: part.key, in: scope, bag: bag, context: context,
           options: options, coalescing: coalescing)
         connect(observer, to: part, options: options, body)
         if let present = bag.add(observer, as: identity) {
@@ -215,39 +193,18 @@ extension StoreLease {
     _ body: @escaping @Sendable (Event) -> Void
   ) throws {
     guard options.contains(.initial) else {
-      present.mailbox.become(options, coalescing)
+      present.become(options, coalescing)
       present.forget()
       connect(present, to: observation, options: options, body)
       return
     }
     try engine.atRest(observation.key, of: present.fields.schema) { image in
-      present.mailbox.become(options, coalescing)
+      present.become(options, coalescing)
       present.forget()
       self.connect(present, to: observation, options: options, body)
       let version = self.engine.broker.version
       let outcome = present.begin(with: image, version: version)
       self.engine.broker.enqueue(for: outcome) { present.deliver(upTo: version) }
     }
-  }
-}
-
-/// The conversion of commits into the events of one observer.
-private struct Telling<Event: Sendable>: Sendable {
-  private let events: @Sendable (ChangeBroker.Commit, [SQLValue]?) throws -> [Event]
-  /// Returns the event that precedes an event; nil if it was not requested.
-  private let prior: (@Sendable (Event) -> Event)?
-
-  init(_ observation: RecordObservation<Event>, _ options: ObservationOptions) {
-    events = observation.events
-    prior = options.contains(.prior) ? observation.prior : nil
-  }
-
-  /// Returns the events of a commit.
-  ///
-  /// - Parameter current: The current record; passed only after a resync.
-  func events(of commit: ChangeBroker.Commit, current: [SQLValue]?) throws -> [Event] {
-    let events = try events(commit, current)
-    guard let prior, !commit.isInitial else { return events }
-    return events.flatMap { [prior($0), $0] }
   }
 }

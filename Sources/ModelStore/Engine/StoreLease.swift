@@ -11,6 +11,7 @@ final class StoreLease: Sendable {
   let engine: StoreEngine
   /// The observations of the store.
   let scope: ObservationScope
+  let tellings = EventTellings()
   private let isClosed = Atomic(false)
 
   init(_ engine: StoreEngine, report: @escaping @Sendable (StoreError) -> Void) {

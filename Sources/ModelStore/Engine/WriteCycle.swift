@@ -17,6 +17,10 @@ struct WriteCycle {
 
   /// The place of a write among the writes of its COMMIT.
   enum Place {
+    /// It has a COMMIT of its own.
+    ///
+    /// - Parameter isHeld: Whether the connection keeps reading the state of the commit.
+    case own(isHeld: Bool)
     /// Later writes of the same COMMIT are published after it.
     case followed
     /// - Parameter changedRows: Whether any write of the COMMIT changed a row.
@@ -43,23 +47,23 @@ struct WriteCycle {
     let validators = engine.schema.validators
     let value: Result
     let published: ChangeSet
-    var write = try begin(&writer, validators)  //  2 BEGIN, 3 foreign commits
+    let write = try begin(&writer, validators)  //  2 BEGIN, 3 foreign commits
     do {
       let changes: [RecordChange]
-      (value, changes) = try judged(&write, by: validators, body)  // 4 to 8
+      (value, changes) = try judged(write, by: validators, body)  // 4 to 8
       guard ending == .commit else {
         try write.rollBack()
         return (value, ChangeSet(version: 0, changes: changes))
       }
       try write.sign()  //  9 commit record
-      // Without changes no observer reads the state, unless it missed an earlier commit.
-      let isRead =
-        write.isObserved
-        && (!changes.isEmpty || write.schemaChanged || engine.broker.hasFailed)
-      published = try writer.connection.withHeldState(isRead) {
+      // Most observers follow a commit from its changes alone.
+      let isHeld =
+        write.schemaChanged
+        || engine.broker.mayRead(changes, knownObserver: write.knownObserver)
+      published = try writer.connection.withHeldState(isHeld) {
         let edits = try write.commit(lending: writer.reserve)  //  9 COMMIT
         if !write.schemaChanged { writer.noteLatestContent() }
-        return publish(changes, edits, of: write, &writer)  // 10
+        return publish(changes, edits, of: write, &writer, at: .own(isHeld: isHeld))  // 10
       }
     } catch {
       throw writer.failure(write.rollBack(after: error))
@@ -117,7 +121,7 @@ struct WriteCycle {
   /// Steps 4 to 8: the body, the net changes and the validators. From its return until the end of
   /// the turn, cancelling the caller's task has no effect.
   func judged<Result>(
-    _ write: inout OpenWrite, by validators: [Validator],
+    _ write: OpenWrite, by validators: [Validator],
     _ body: (borrowing WriteTransaction) throws -> Result
   ) throws -> (value: Result, changes: [RecordChange]) {
     let value = try write.run(body)  //  4 statements, 5 triggers, 6 first images
@@ -132,10 +136,9 @@ struct WriteCycle {
   /// Step 10. Passes the commit to the broker while the connection still reads its state. Nothing
   /// throws from here on, because the transaction is committed.
   ///
-  /// - Parameter place: nil for a write with a COMMIT of its own.
   func publish(
     _ changes: [RecordChange], _ edits: [ListIdentity: ListEdits], of write: OpenWrite,
-    _ writer: inout Writer, place: Place? = nil
+    _ writer: inout Writer, at place: Place
   ) -> ChangeSet {
     if let position = write.journalPosition { writer.passJournal(to: position) }
     if write.schemaChanged {
@@ -147,19 +150,22 @@ struct WriteCycle {
       }
     }
     var isFollowed = false
-    var changedRows = write.changedRows
+    var isHeld = true
+    var knownObserver = write.knownObserver
     switch place {
-    case nil: break
+    case .own(let held): isHeld = held
     case .followed: isFollowed = true
-    case .last(let changedAny): changedRows = changedAny
+    case .last(let changedRows): knownObserver = changedRows ? write.latestObserver : .max
     }
     let announcement = ChangeBroker.Announcement(
       changes: changes, edits: edits, isReset: write.schemaChanged,
-      knownObserver: changedRows ? write.latestObserver : .max, wave: Wave.current,
-      suppressed: suppressed, isFollowed: isFollowed)
-    let published = engine.foreignSync.refusingReads(isFollowed) {
+      knownObserver: knownObserver, wave: Wave.current, suppressed: suppressed,
+      isFollowed: isFollowed, isHeld: isHeld)
+    let published = engine.foreignSync.refusingReads(isFollowed || !isHeld) {
       engine.broker.publish(announcement)
     }
+    // An observer that began after `mayRead` was asked.
+    if !isHeld, engine.broker.hasFailed { engine.foreignSync.resetFailed(&writer) }
     if write.journalPosition != nil { engine.journalListeners.ring() }
     return published
   }
@@ -170,21 +176,23 @@ extension StoreEngine {
   var turns: WriterTurns { WriterTurns(writer: connections.writer, broker: broker) }
 
   /// Runs a transaction on the calling thread, commits it and publishes its changes.
-  func write<Result>(
-    suppressing suppressed: [any Outlet] = [],
-    _ body: (borrowing WriteTransaction) throws -> Result
-  ) throws -> Result {
-    let cycle = WriteCycle(engine: self, suppressed: suppressed)
-    // One type of result for all writes, so that the compiler specializes the whole path.
+  func write<Result>(_ body: (borrowing WriteTransaction) throws -> Result) throws -> Result {
     var value: Result?
-    try turns.take { writer in
-      _ = try cycle.run(on: &writer) { transaction in value = try body(transaction) }
-    }
+    try commit { transaction in value = try body(transaction) }
     guard let value else { preconditionFailure("A write that succeeds has run its body.") }
     return value
   }
 
-  /// Runs ``write(suppressing:_:)`` on the writer's thread, in a transaction of its own. Writes
+  /// As ``write(_:)``, without a result, so that the compiler specializes the whole path.
+  func commit(
+    suppressing suppressed: [any Outlet] = [],
+    _ body: (borrowing WriteTransaction) throws -> Void
+  ) throws {
+    let cycle = WriteCycle(engine: self, suppressed: suppressed)
+    try turns.take { writer in _ = try cycle.run(on: &writer, body) }
+  }
+
+  /// Runs ``write(_:)`` on the writer's thread, in a transaction of its own. Writes
   /// that may share a COMMIT go through ``WriteLine``.
   func writeOnQueue<Result: Sendable>(
     suppressing suppressed: [any Outlet] = [],
@@ -237,7 +245,7 @@ struct WriterTurns: Sendable {
   ) async throws -> Result {
     let wave = Wave.current
     let (result, awaited) = try await writer.async { [self] writer in
-      try countingAwaited { try Wave.$current.withValue(wave) { try body(&writer) } }
+      try countingAwaited { try Wave.running(in: wave) { try body(&writer) } }
     }
     await broker.settle(awaited)
     return result

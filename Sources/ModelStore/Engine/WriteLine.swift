@@ -7,10 +7,20 @@ internal import Synchronization
 final class WriteLine: Sendable {
   private struct State {
     var waiting = WaitingLine<WaitingWrite>()
+    /// The turns that are queued and have not begun.
+    var turnCount = 0
     /// Whether each write has a transaction of its own, until one of them succeeds.
     var isCautious = false
     var durationMax = WriteLine.durationMax
     var transactionCount = 0
+
+    /// Whether the queued turns may be too few for the waiting writes. If so, counts another turn,
+    /// which the caller queues.
+    mutating func needsTurn() -> Bool {
+      guard waiting.count > turnCount * WriteLine.countMax else { return false }
+      turnCount += 1
+      return true
+    }
   }
 
   /// The most writes that share a COMMIT.
@@ -29,7 +39,7 @@ final class WriteLine: Sendable {
 
   private var writer: ConnectionQueue<Writer> { turns.writer }
 
-  /// Runs `body` as one write, in the order of calls, and waits as every write does for its commit
+  /// Runs `body` as one write, after the asynchronous writes that wait already, and waits as every write does for its commit
   /// and its delivery.
   ///
   /// - Throws: What a write of its own would throw; ``StoreError`` with code `busy` if another
@@ -48,9 +58,11 @@ final class WriteLine: Sendable {
     let awaited = try await withTaskCancellationHandler {
       try await withCheckedThrowingContinuation { continuation in
         write.suspend(continuation)
-        state.withLock { $0.waiting.append(write) }
-        // One turn for each write. If an earlier turn took the write along, its own does nothing.
-        writer.enqueue { [self] in takeTurn() }
+        let needsTurn = state.withLock { state in
+          state.waiting.append(write)
+          return state.needsTurn()
+        }
+        if needsTurn { enqueueTurn() }
       }
     } onCancel: {
       write.cancel()
@@ -63,13 +75,23 @@ final class WriteLine: Sendable {
     return value
   }
 
-  /// Runs what waits: the first write alone, or as many as may share a COMMIT.
+  private func enqueueTurn() {
+    writer.enqueue { [self] in takeTurn() }
+  }
+
+  /// Runs what waits: the first write alone, or as many as may share a COMMIT. If it leaves writes,
+  /// queues another turn for them.
   private func takeTurn() {
     let (first, isAlone) = state.withLock { state in
-      (state.waiting.popFirst(), state.isCautious || state.waiting.isEmpty)
+      state.turnCount -= 1
+      let first = state.waiting.popFirst()
+      if first != nil { state.transactionCount += 1 }
+      return (first, state.isCautious || state.waiting.isEmpty)
     }
     guard let first else { return }
-    state.withLock { $0.transactionCount += 1 }
+    defer {
+      if state.withLock({ $0.needsTurn() }) { enqueueTurn() }
+    }
     let ended = isAlone ? [runAlone(first)] : runShared(first)
     // The bodies and the engine were released by now, while each caller still holds its own.
     for (write, outcome) in ended { write.resume(with: outcome) }
@@ -91,7 +113,7 @@ final class WriteLine: Sendable {
     _ work: WaitingWrite.Work, of write: WaitingWrite, on writer: inout Writer
   ) throws -> UInt64 {
     try turns.countingAwaited {
-      try Wave.$current.withValue(write.wave) {
+      try Wave.running(in: write.wave) {
         _ = try WriteCycle(engine: work.engine).run(on: &writer, work.body)
       }
     }.awaited

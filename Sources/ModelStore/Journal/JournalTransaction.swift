@@ -86,6 +86,8 @@ public struct JournalChange: Hashable, Sendable {
   /// bindings. It is nil in all other cases, for example:
   ///
   /// - Several bindings of the field may have made the change.
+  /// - The binding was dropped or replaced since. If another binding of the field reads the same
+  ///   fields, it is that one.
   /// - The change came from adding or rebuilding a binding.
   /// - The change reacted to a write to the field itself.
   public internal(set) var binding: String?

@@ -97,16 +97,17 @@ extension ListOrders {
   func begin(
     on connection: Connection, beside capture: CaptureSession?, logging models: Set<String>
   ) {
+    // Without lists only the capture uses the hook.
+    guard !tables.isEmpty else { return }
     session = (connection, capture)
     loggedModels = models
     state.edits = [:]
-    // Without lists only the capture uses the hook.
-    guard !tables.isEmpty else { return }
     if capture != nil || !state.kept.isEmpty { listen() }
   }
 
   /// - Returns: The edits by list that were not rolled back.
   func end() -> [ListIdentity: ListEdits] {
+    guard session != nil else { return [:] }
     if isListening { session?.connection.hooks.onRowChange(nil) }
     isListening = false
     session = nil

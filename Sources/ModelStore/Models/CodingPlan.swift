@@ -48,8 +48,8 @@ final class CodingPlan: Sendable {
   func decode<Record: Decodable>(
     _ type: Record.Type, from row: borrowing RowView
   ) throws -> Record {
-    let decoder = RowDecoder(row: row.shared(), plan: self)
-    defer { decoder.end() }
+    var decoder = RowDecoder.taken(from: row, for: self)
+    defer { RowDecoder.end(&decoder, of: row) }
     do {
       if types.isEmpty, type is any ColumnValue.Type { return try decoder.firstColumn(type) }
       return try Record(from: decoder)

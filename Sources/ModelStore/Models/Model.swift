@@ -92,6 +92,18 @@ public protocol ModelKey: Hashable, Sendable {
 
   /// The key's values, in key order.
   func sqlValues() throws(ColumnError) -> [SQLValue]
+
+  /// Binds the key's values from the first parameter on, and returns their number. Not for use by
+  /// programs.
+  func _bind(to arguments: inout ArgumentWriter) throws(ColumnError) -> Int
+}
+
+extension ModelKey {
+  public func _bind(to arguments: inout ArgumentWriter) throws(ColumnError) -> Int {
+    let values = try sqlValues()
+    for (index, value) in values.enumerated() { arguments.set(value, at: index) }
+    return values.count
+  }
 }
 
 extension ModelKey where Self: ColumnValue {
@@ -106,11 +118,33 @@ extension ModelKey where Self: ColumnValue {
   public func sqlValues() throws(ColumnError) -> [SQLValue] { [try sqlValue()] }
 }
 
-extension Int64: ModelKey {}
-extension Int: ModelKey {}
+extension Int64: ModelKey {
+  // Without an array of values. A type with values of its own does not inherit this.
+  @inlinable
+  public func _bind(to arguments: inout ArgumentWriter) throws(ColumnError) -> Int {
+    arguments.set(self, at: 0)
+    return 1
+  }
+}
+
+extension Int: ModelKey {
+  @inlinable
+  public func _bind(to arguments: inout ArgumentWriter) throws(ColumnError) -> Int {
+    arguments.set(Int64(self), at: 0)
+    return 1
+  }
+}
+
 extension Int32: ModelKey {}
 extension UInt32: ModelKey {}
-extension String: ModelKey {}
+extension String: ModelKey {
+  // Without an array of values. A type with values of its own does not inherit this.
+  @inlinable
+  public func _bind(to arguments: inout ArgumentWriter) throws(ColumnError) -> Int {
+    arguments.set(self, at: 0)
+    return 1
+  }
+}
 
 /// The key of a record without a Swift type: the value of its one key field.
 extension SQLValue: ModelKey {}

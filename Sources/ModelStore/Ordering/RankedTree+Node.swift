@@ -6,20 +6,20 @@ extension RankedTree {
   ///
   /// A bottom node branches to leaves, every other node to nodes. `separators[i]` is greater than
   /// everything below branch `i` and not greater than anything below branch `i + 1`. The separator
-  /// itself may have been removed from the tree since. Arrays provide the sharing: copying a node
-  /// copies its array references, and a mutation copies only the arrays that it changes along its
-  /// path.
+  /// itself may have been removed from the tree since. Arrays and references provide the sharing: a
+  /// mutation copies only what it changes along its path.
   struct Node: Sendable {
     private(set) var separators: ContiguousArray<Element>
     private(set) var counts: ContiguousArray<UInt32>
     private(set) var leaves: ContiguousArray<Leaf>
-    private(set) var children: ContiguousArray<Node>
+    /// One reference for each child, so that copying the array retains one object for each.
+    fileprivate var children: ContiguousArray<Child>
 
-    private init(
+    fileprivate init(
       separators: ContiguousArray<Element>,
       counts: ContiguousArray<UInt32>,
       leaves: ContiguousArray<Leaf>,
-      children: ContiguousArray<Node>
+      children: ContiguousArray<Child>
     ) {
       self.separators = separators
       self.counts = counts
@@ -48,12 +48,12 @@ extension RankedTree {
         separators: ContiguousArray(minimums.dropFirst()),
         counts: ContiguousArray(children.map { UInt32($0.totalCount) }),
         leaves: [],
-        children: children)
+        children: ContiguousArray(children.map { Child($0) }))
     }
 
     /// Creates a node above `child`, which holds `count` elements.
     init(adopting child: Node, count: Int) {
-      self.init(separators: [], counts: [UInt32(count)], leaves: [], children: [child])
+      self.init(separators: [], counts: [UInt32(count)], leaves: [], children: [Child(child)])
     }
 
     var isBottom: Bool { children.isEmpty }
@@ -63,7 +63,17 @@ extension RankedTree {
     var totalCount: Int { count(before: counts.count) }
 
     /// The one node below this one, if this is not a bottom node and has a single branch.
-    var onlyChild: Node? { children.count == 1 ? children[0] : nil }
+    var onlyChild: Node? { children.count == 1 ? children[0].node : nil }
+
+    func child(_ branch: Int) -> Node { children[branch].node }
+  }
+
+  /// A node below another, which several versions of the tree may share.
+  fileprivate final class Child: @unchecked Sendable {
+    // Guard: `Node.withChild` alone changes it, while no other version shares it.
+    var node: Node
+
+    init(_ node: Node) { self.node = node }
   }
 }
 
@@ -83,7 +93,7 @@ extension RankedTree.Node {
   func rank(of element: Element) -> Int {
     let branch = branch(for: element)
     let rankInBranch =
-      isBottom ? leaves[branch].lowerBound(of: element) : children[branch].rank(of: element)
+      isBottom ? leaves[branch].lowerBound(of: element) : children[branch].node.rank(of: element)
     return count(before: branch) + rankInBranch
   }
 
@@ -92,13 +102,13 @@ extension RankedTree.Node {
     let branch = branch(for: element)
     let before = count(before: branch)
     if isBottom { return (leaves[branch], before) }
-    let (leaf, rank) = children[branch].leaf(for: element)
+    let (leaf, rank) = children[branch].node.leaf(for: element)
     return (leaf, before + rank)
   }
 
   func element(equalTo element: Element) -> Element? {
     let branch = branch(for: element)
-    guard isBottom else { return children[branch].element(equalTo: element) }
+    guard isBottom else { return children[branch].node.element(equalTo: element) }
     let index = leaves[branch].lowerBound(of: element)
     guard index < leaves[branch].count, leaves[branch][index] == element else { return nil }
     return leaves[branch][index]
@@ -107,7 +117,7 @@ extension RankedTree.Node {
   func element(at index: Int) -> Element {
     var offset = index
     let branch = branch(holding: &offset)
-    return isBottom ? leaves[branch][offset] : children[branch].element(at: offset)
+    return isBottom ? leaves[branch][offset] : children[branch].node.element(at: offset)
   }
 
   /// The branch that holds the element at `offset`; makes `offset` relative to that branch.
@@ -139,7 +149,7 @@ extension RankedTree.Node {
       if isBottom {
         for index in start..<end { try body(leaves[branch][index]) }
       } else {
-        try children[branch].forEach(in: start..<end, body)
+        try children[branch].node.forEach(in: start..<end, body)
       }
       remaining -= end - start
       start = 0
@@ -149,6 +159,16 @@ extension RankedTree.Node {
 }
 
 extension RankedTree.Node {
+  /// Changes the child at `branch`, of which this version gets a copy if others share it.
+  private mutating func withChild<Result>(
+    _ branch: Int, _ body: (inout RankedTree.Node) -> Result
+  ) -> Result {
+    if !isKnownUniquelyReferenced(&children[branch]) {
+      children[branch] = RankedTree.Child(children[branch].node)
+    }
+    return body(&children[branch].node)
+  }
+
   /// Adds `element` below this node, which must not be full, and returns whether it is new.
   mutating func insert(_ element: Element, shape: RankedTreeShape) -> Bool {
     var branch = branch(for: element)
@@ -160,11 +180,11 @@ extension RankedTree.Node {
       }
       isNew = insert(element, intoLeaf: branch, shape: shape)
     } else {
-      if children[branch].branchCount == shape.branchCapacity {
+      if children[branch].node.branchCount == shape.branchCapacity {
         splitChild(branch, inserting: element, shape: shape)
         branch = self.branch(for: element)
       }
-      isNew = children[branch].insert(element, shape: shape)
+      isNew = withChild(branch) { $0.insert(element, shape: shape) }
     }
     if isNew { counts[branch] += 1 }
     return isNew
@@ -200,9 +220,9 @@ extension RankedTree.Node {
       }
       return removed
     }
-    guard let removed = children[branch].remove(element, shape: shape) else { return nil }
+    guard let removed = withChild(branch, { $0.remove(element, shape: shape) }) else { return nil }
     counts[branch] -= 1
-    if children[branch].branchCount < shape.branchMinimum {
+    if children[branch].node.branchCount < shape.branchMinimum {
       joinChildren(Swift.max(0, branch - 1), shape: shape)
     }
     return removed
@@ -236,15 +256,15 @@ extension RankedTree.Node {
   mutating func splitChild(_ branch: Int, inserting element: Element, shape: RankedTreeShape) {
     let capacity = shape.branchCapacity
     let cut =
-      switch children[branch].branch(for: element) {
+      switch children[branch].node.branch(for: element) {
       case capacity - 1: capacity - shape.branchMinimum
       case 0: shape.branchMinimum
       default: capacity / 2
       }
-    let (separator, upper) = children[branch].splitOff(from: cut)
+    let (separator, upper) = withChild(branch) { $0.splitOff(from: cut) }
     separators.insert(separator, at: branch)
-    children.insert(upper, at: branch + 1)
-    counts[branch] = UInt32(children[branch].totalCount)
+    children.insert(RankedTree.Child(upper), at: branch + 1)
+    counts[branch] = UInt32(children[branch].node.totalCount)
     counts.insert(UInt32(upper.totalCount), at: branch + 1)
   }
 
@@ -271,17 +291,18 @@ extension RankedTree.Node {
 
   /// Joins the children at `branch` and `branch + 1`, or distributes their branches evenly.
   private mutating func joinChildren(_ branch: Int, shape: RankedTreeShape) {
-    children[branch].append(children[branch + 1], separator: separators[branch])
-    if children[branch].branchCount <= shape.branchCapacity {
+    let (separator, upper) = (separators[branch], children[branch + 1].node)
+    withChild(branch) { $0.append(upper, separator: separator) }
+    if children[branch].node.branchCount <= shape.branchCapacity {
       counts[branch] += counts[branch + 1]
       dropBranch(after: branch)
       children.remove(at: branch + 1)
     } else {
-      let cut = children[branch].branchCount / 2
-      let (separator, upper) = children[branch].splitOff(from: cut)
+      let cut = children[branch].node.branchCount / 2
+      let (separator, upper) = withChild(branch) { $0.splitOff(from: cut) }
       separators[branch] = separator
-      children[branch + 1] = upper
-      counts[branch] = UInt32(children[branch].totalCount)
+      children[branch + 1] = RankedTree.Child(upper)
+      counts[branch] = UInt32(children[branch].node.totalCount)
       counts[branch + 1] = UInt32(upper.totalCount)
     }
   }
@@ -326,7 +347,7 @@ extension RankedTree.Node {
     guard totalCount == count else { return "counts add up to \(totalCount), not \(count)" }
     guard isBottom == !leaves.isEmpty else { return "a node with both leaves and children" }
     for branch in 0..<branches {
-      let elements = isBottom ? leaves[branch] : children[branch].elements()
+      let elements = isBottom ? leaves[branch] : children[branch].node.elements()
       guard elements.count == Int(counts[branch]) else {
         return "branch \(branch) holds \(elements.count), counted as \(counts[branch])"
       }
@@ -344,9 +365,9 @@ extension RankedTree.Node {
         for (element, next) in zip(elements, elements.dropFirst()) where !(element < next) {
           return "\(element) stands before \(next)"
         }
-      } else if children[branch].isBottom != children[0].isBottom {
+      } else if children[branch].node.isBottom != children[0].node.isBottom {
         return "children at different depths"
-      } else if let broken = children[branch].firstBrokenRule(
+      } else if let broken = children[branch].node.firstBrokenRule(
         count: Int(counts[branch]), isRoot: false, shape: shape)
       {
         return broken
@@ -358,7 +379,7 @@ extension RankedTree.Node {
   private func elements() -> ContiguousArray<Element> {
     isBottom
       ? ContiguousArray(leaves.joined())
-      : ContiguousArray(children.flatMap { $0.elements() })
+      : ContiguousArray(children.flatMap { $0.node.elements() })
   }
 }
 

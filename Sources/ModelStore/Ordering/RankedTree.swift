@@ -149,7 +149,7 @@ extension RankedTree: Sequence {
       var node = top
       while !node.isBottom {
         ancestors.append((node, 1))
-        node = node.children[0]
+        node = node.child(0)
       }
       ancestors.append((node, 1))
       leaf = node.leaves[0]
@@ -164,7 +164,7 @@ extension RankedTree: Sequence {
           leaf = node.leaves[next]
           position = 0
         } else {
-          descend(to: node.children[next])
+          descend(to: node.child(next))
         }
         return true
       }

@@ -34,4 +34,18 @@ struct KeyIdentity: Hashable, Sendable {
         affinity?.converted(value) ?? value
       }, terms: terms, key: [])
   }
+
+  /// As for a stored key, for a key of one value.
+  func callAsFunction(stored value: SQLValue) -> SortKey {
+    precondition(terms.count == 1, "A key of \(terms.count) values is not one value.")
+    var encoder = SortKeyEncoder()
+    encoder.encode(value, by: terms[0])
+    return SortKey(encoder)
+  }
+
+  /// As for a given key, for a key of one value.
+  func callAsFunction(given value: SQLValue) -> SortKey {
+    precondition(terms.count == 1, "A key of \(terms.count) values is not one value.")
+    return self(stored: affinities[0]?.converted(value) ?? value)
+  }
 }

@@ -1,7 +1,12 @@
+internal import Synchronization
+
 /// The SQL text of the statements for single records of one model, built once per version of the
 /// schema.
+@usableFromInline
 final class RecordSQL: Sendable {
   let schema: ModelSchema
+  /// The number of key fields.
+  let keyCount: Int
   /// Whether triggers or SQLite itself may change a record while it is written.
   let rewritesInserts: Bool
   /// All fields of one record, by key.
@@ -15,9 +20,12 @@ final class RecordSQL: Sendable {
   /// Sets every field outside the key; the arguments are the record's, by position.
   let update: String
   let delete: String
+  /// The statements that set one field, by its position. They are made on first use.
+  private let setters = Mutex<[Int: String]>([:])
 
   init(schema: ModelSchema, hasTriggers: Bool = false) {
     self.schema = schema
+    keyCount = schema.key.count
     rewritesInserts = hasTriggers || schema.fields.contains { $0.generated != nil }
     let table = SQLText.quoted(schema.table)
     let columns = schema.fields.map { SQLText.quoted($0.column) }
@@ -51,6 +59,16 @@ final class RecordSQL: Sendable {
   /// Returns the statement that sets the given fields of one record; arguments: the fields' values,
   /// then the key's.
   func update(fields: [Int]) -> String {
+    guard fields.count == 1 else { return newUpdate(fields: fields) }
+    return setters.withLock { setters in
+      if let text = setters[fields[0]] { return text }
+      let text = newUpdate(fields: fields)
+      setters[fields[0]] = text
+      return text
+    }
+  }
+
+  private func newUpdate(fields: [Int]) -> String {
     let sets = fields.map { "\(SQLText.quoted(schema.fields[$0].column)) = ?" }
     let keys = schema.keyIndices.map { "\(SQLText.quoted(schema.fields[$0].column)) = ?" }
     return "UPDATE \(SQLText.quoted(schema.table)) SET \(sets.joined(separator: ", ")) WHERE "

@@ -9,6 +9,7 @@ extension Connection {
   /// Returns the sources whose rows a statement reads: tables and views, the tables behind views,
   /// table-valued functions, and the statement's own names of subqueries. It runs nothing.
   func sources(of sql: String) throws -> Set<RowSource> {
+    noteDeferral(in: sql)
     // The first use of a table-valued function declares it, which reads the schema table itself.
     _ = try Statement(sql, on: handle, persistent: false)
     var sources: Set<RowSource> = []

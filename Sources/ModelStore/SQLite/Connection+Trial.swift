@@ -13,6 +13,7 @@ extension Connection {
   ///
   /// - Throws: See ``compiles(_:)``.
   func compilationError(of sql: String) throws(SQLiteError) -> SQLiteError? {
+    noteDeferral(in: sql)
     do throws(SQLiteError) {
       _ = try Statement(sql, on: handle)
       return nil
@@ -40,6 +41,7 @@ extension Connection {
   /// - Precondition: The caller rolls back its writes. No other statement is running, so that an
   ///   interrupt ends.
   func runUnchecked(_ text: SQLText, leavingOutTriggers prefix: String) throws {
+    noteDeferral(in: text.sql)
     let statement = try hooks.leavingOutQueries(ofTriggersNamed: prefix) {
       () throws(SQLiteError) -> Statement in
       try compilingWithoutChecks { () throws(SQLiteError) in
@@ -96,6 +98,7 @@ extension Connection {
 
   /// The trial must be rolled back, so this tries again after an interrupt.
   private func endTrial() throws(SQLiteError) {
+    Statement.countFailure()
     let sql = "ROLLBACK TO trial; RELEASE trial"
     var code = SQLITE_INTERRUPT
     // Otherwise a stop request would interrupt every attempt.

@@ -43,12 +43,20 @@ final class Connection {
     var stopRequest: StopRequest?
   }
 
+  /// The statements of a model, in one version of the schema.
+  struct LatestStatements {
+    let model: ObjectIdentifier
+    let schemaNumber: UInt64
+    let statements: AnyObject
+  }
+
   let handle: OpaquePointer
   /// The path of the file when the connection was opened.
   let path: String
   let role: Role
   let hooks: ConnectionHooks
-  private var statements: StatementCache
+  // The cache calls no code that could use it again, and the check takes a tenth of a short read.
+  @exclusivity(unchecked) private var statements: StatementCache
   static var libraryVersion: String { String(cString: sqlite3_libversion()) }
   /// A statement of ``holdingSQL`` that has not reached its end.
   private var holder: OpaquePointer?
@@ -59,9 +67,16 @@ final class Connection {
   var logStart: LogStart?
   /// Whether the database is known to have a link to a log.
   var isLinked = false
+  /// Whether this connection has compiled a text outside the cache that may have deferred foreign
+  /// keys.
+  private var mayDeferOutsideCache = false
   private let processID = getpid()
   /// The texts of the arguments of the running insertion.
   private(set) lazy var argumentRoom = ArgumentRoom()
+  /// Where a decoder of rows waits for the next row.
+  let rowCompanion = RowCompanion(isOfRun: false)
+  /// The statements of the model that was used last, for a program that uses it again.
+  var latestStatements: LatestStatements?
 
   /// Opens `path`, which must exist. ``DatabaseFile`` creates files safely.
   init(path: String, role: Role, policy: Policy) throws(SQLiteError) {
@@ -173,14 +188,25 @@ final class Connection {
 
   /// Runs every statement of `script`, without arguments and without reading rows.
   func execute(_ script: String) throws(SQLiteError) {
+    noteDeferral(in: script)
     // SQLite would run the text before the NUL and ignore the rest.
     guard !script.utf8.contains(0) else {
       throw SQLiteError(code: .misuse, message: "The SQL contains a NUL character.", sql: script)
     }
     let code = sqlite3_exec(handle, script, nil, nil, nil)
     guard code == SQLITE_OK else {
+      Statement.countFailure()
       throw SQLiteError(code: code, database: handle, sql: script)
     }
+  }
+
+  /// Whether foreign keys may be checked at COMMIT only, because of a text that this connection has
+  /// compiled: <https://sqlite.org/pragma.html#pragma_defer_foreign_keys>.
+  var mayDefer: Bool { mayDeferOutsideCache || statements.mayDefer }
+
+  /// Call it before `sql` is compiled outside the cache.
+  func noteDeferral(in sql: String) {
+    if Self.mayDefer(sql) { mayDeferOutsideCache = true }
   }
 
   /// Runs one statement to its end.
@@ -222,6 +248,16 @@ final class Connection {
     } catch {
       statements.put(statement, for: sql)
       throw error
+    }
+  }
+
+  /// Runs a statement that begins or ends a transaction.
+  func run(_ fixed: StatementCache.Fixed) throws(SQLiteError) {
+    let statement = try statements.handle(of: fixed, on: handle)
+    let code = sqlite3_step(statement)
+    defer { sqlite3_reset(statement) }
+    guard code == SQLITE_DONE else {
+      throw SQLiteError(code: code, database: handle, sql: fixed.sql)
     }
   }
 
@@ -284,9 +320,7 @@ final class Connection {
     try hooks.waitingOnce {
       var attempt = 0
       while true {
-        try hooks.withoutStopping {
-          try withStatement("BEGIN IMMEDIATE") { statement in try statement.run() }
-        }
+        try hooks.withoutStopping { try run(.begin) }
         guard hasLog else { return }
         guard csqlite_log_is_copied(handle) != 0 else {
           return try noteLogStart(mayBeginLog: false)
@@ -321,9 +355,7 @@ final class Connection {
   func commit() throws {
     defer { releaseCheckpointLock() }
     do {
-      try hooks.withoutStopping {
-        try withStatement("COMMIT") { statement in try statement.run() }
-      }
+      try hooks.withoutStopping { try run(.commit) }
     } catch var error as SQLiteError {
       if error.code == .ioWrite { error.systemErrno = csqlite_log_errno(handle) }
       throw error

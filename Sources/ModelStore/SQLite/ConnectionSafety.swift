@@ -36,6 +36,17 @@ enum ConnectionSafety {
   }
 }
 
+extension Connection {
+  /// Runs `body`, in which a text in double quotes may be a string, as SQLite reads the texts in
+  /// `sqlite_schema`. Only for texts that a file has already:
+  /// <https://sqlite.org/quirks.html#dblquote>.
+  func readingQuotedStrings<Result>(_ body: () throws -> Result) rethrows -> Result {
+    ConnectionSafety.set(SQLITE_DBCONFIG_DQS_DDL, 1, on: handle)
+    defer { ConnectionSafety.set(SQLITE_DBCONFIG_DQS_DDL, 0, on: handle) }
+    return try body()
+  }
+}
+
 extension SQLiteError {
   /// The message for a limit of ``ConnectionSafety`` that a statement exceeded; nil for other
   /// failures.

@@ -220,7 +220,8 @@ struct DatabaseFile {
   func isStillThere() -> Bool {
     guard !isInMemory else { return true }
     var status = stat()
-    return lstat(path, &status) == 0 && UInt64(status.st_dev) == identity.device
+    // Passing the text itself would copy it.
+    return path.withCString { lstat($0, &status) } == 0 && UInt64(status.st_dev) == identity.device
       && UInt64(status.st_ino) == identity.inode
   }
 

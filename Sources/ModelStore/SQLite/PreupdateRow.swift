@@ -1,5 +1,13 @@
 internal import CSQLite
 
+#if canImport(Glibc)
+  internal import Glibc
+#elseif canImport(Musl)
+  internal import Musl
+#else
+  internal import Darwin
+#endif
+
 /// A row before its insertion, update or deletion, valid during the preupdate hook.
 struct PreupdateRow: ~Copyable {
   enum Operation {
@@ -82,13 +90,12 @@ struct PreupdateRow: ~Copyable {
     case SQLITE_INTEGER: return sqlite3_value_int64(old) != sqlite3_value_int64(new)
     case SQLITE_FLOAT: return sqlite3_value_double(old) != sqlite3_value_double(new)
     default:
+      // Read before the counts: SQLite may convert the value.
       let (left, right) = (sqlite3_value_blob(old), sqlite3_value_blob(new))
-      let count = Int(sqlite3_value_bytes(old))
-      return UnsafeRawBufferPointer(start: left, count: left == nil ? 0 : count)
-        .elementsEqual(
-          UnsafeRawBufferPointer(
-            start: right, count: right == nil ? 0 : Int(sqlite3_value_bytes(new))))
-        == false
+      let count = left == nil ? 0 : Int(sqlite3_value_bytes(old))
+      guard count == (right == nil ? 0 : Int(sqlite3_value_bytes(new))) else { return true }
+      guard let left, let right, count > 0 else { return false }
+      return memcmp(left, right, count) != 0
     }
   }
 

@@ -6,30 +6,45 @@ internal import CSQLite
 /// The row is either the current row of a running statement or a row image from a change set. A
 /// model decodes itself from both in the same way.
 public struct RowView: ~Copyable {
-  // Numbers are read through `sqlite3_column_value`, which finds the cell once for its type and its
-  // content. Such a value is unprotected, which matters only if threads share a connection. The
-  // store's connections use NOMUTEX and belong to one queue: https://sqlite.org/c3ref/value.html
+  // Numbers and texts are read through `sqlite3_column_value`, which finds the cell once for its
+  // type and its content. Such a value is unprotected, which matters only if threads share a
+  // connection. The store's connections use NOMUTEX and belong to one queue:
+  // https://sqlite.org/c3ref/value.html
   private let statement: OpaquePointer?
   private let image: [SQLValue]
+  /// What is kept from row to row; nil if nothing is.
+  let companion: RowCompanion?
 
-  init(statement: OpaquePointer) {
+  init(statement: OpaquePointer, companion: RowCompanion? = nil) {
     self.statement = statement
+    self.companion = companion
     image = []
   }
 
   init(image: [SQLValue]) {
     statement = nil
+    companion = nil
     self.image = image
   }
 
-  private init(statement: OpaquePointer?, image: [SQLValue]) {
+  private init(statement: OpaquePointer?, image: [SQLValue], companion: RowCompanion?) {
     self.statement = statement
     self.image = image
+    self.companion = companion
   }
 
   /// Another view of the same row, for an object that cannot borrow. The caller makes sure that the
   /// object does not use it after the step.
-  func shared() -> RowView { RowView(statement: statement, image: image) }
+  func shared() -> RowView {
+    // A companion that outlives the run would keep the object that keeps it.
+    RowView(
+      statement: statement, image: image, companion: companion?.isOfRun == true ? companion : nil)
+  }
+
+  /// Whether both are the current row of one statement.
+  func isOfSameStatement(as other: borrowing RowView) -> Bool {
+    statement != nil && statement == other.statement
+  }
 
   /// The number of columns in the row.
   public var columnCount: Int {
@@ -50,21 +65,34 @@ public struct RowView: ~Copyable {
 
   /// Returns whether a column, counted from 0, is NULL.
   public func isNull(at column: Int) -> Bool {
-    guard let statement else { return image[column].isNull }
-    return sqlite3_column_type(statement, Int32(column)) == SQLITE_NULL
+    guard let cell = cell(at: column) else { return image[column].isNull }
+    return sqlite3_value_type(cell) == SQLITE_NULL
   }
 
   /// Returns the integer at `column`.
   ///
   /// - Throws: ``ColumnError`` if the value has another storage class. Nothing is converted.
   public func integer(at column: Int) throws(ColumnError) -> Int64 {
-    if let statement {
-      let cell = sqlite3_column_value(statement, Int32(column))
-      if sqlite3_value_type(cell) == SQLITE_INTEGER { return sqlite3_value_int64(cell) }
-    } else if case .integer(let value) = image[column] {
-      return value
+    if let cell = cell(at: column), sqlite3_value_type(cell) == SQLITE_INTEGER {
+      return sqlite3_value_int64(cell)
     }
+    return try integerOfImage(at: column)
+  }
+
+  /// The integer at `column` of an image. Apart from the frequent case, which then needs fewer
+  /// registers.
+  @inline(never)
+  private func integerOfImage(at column: Int) throws(ColumnError) -> Int64 {
+    if statement == nil, case .integer(let value) = image[column] { return value }
     throw mismatch(.integer, at: column)
+  }
+
+  /// The cell at `column` of a statement's row; nil for an image.
+  @inline(__always)
+  private func cell(at column: Int) -> OpaquePointer? {
+    if let cell = companion?.cell(at: column) { return cell }
+    guard let statement else { return nil }
+    return sqlite3_column_value(statement, Int32(column))
   }
 
   /// Returns the number at `column`: a real, or an integer that a Double represents exactly.
@@ -72,11 +100,18 @@ public struct RowView: ~Copyable {
   /// - Throws: ``ColumnError`` for text, blobs, NULL, and integers beyond ±2^53 that would be
   ///   rounded.
   public func real(at column: Int) throws(ColumnError) -> Double {
-    if let statement {
-      let cell = sqlite3_column_value(statement, Int32(column))
-      let type = sqlite3_value_type(cell)
-      if type == SQLITE_FLOAT { return sqlite3_value_double(cell) }
-      if type == SQLITE_INTEGER, let value = Double(exactly: sqlite3_value_int64(cell)) {
+    if let cell = cell(at: column), sqlite3_value_type(cell) == SQLITE_FLOAT {
+      return sqlite3_value_double(cell)
+    }
+    return try realOfIntegerOrImage(at: column)
+  }
+
+  @inline(never)
+  private func realOfIntegerOrImage(at column: Int) throws(ColumnError) -> Double {
+    if let cell = cell(at: column) {
+      if sqlite3_value_type(cell) == SQLITE_INTEGER,
+        let value = Double(exactly: sqlite3_value_int64(cell))
+      {
         return value
       }
     } else if case .real(let value) = image[column] {
@@ -91,20 +126,26 @@ public struct RowView: ~Copyable {
   ///
   /// - Throws: ``ColumnError`` for another storage class, and for bytes that are not UTF-8.
   public func text(at column: Int) throws(ColumnError) -> String {
-    guard let statement else {
+    guard let statement, let cell = cell(at: column) else {
       if case .text(let value) = image[column] { return value }
       throw mismatch(.text, at: column)
     }
-    guard sqlite3_column_type(statement, Int32(column)) == SQLITE_TEXT else {
-      throw mismatch(.text, at: column)
-    }
-    // SQLite terminates even an empty text with a NUL, so a null pointer means out of memory.
-    guard let bytes = sqlite3_column_text(statement, Int32(column)) else {
-      throw ColumnError(column: column, problem: .outOfMemory)
-    }
-    // Call sqlite3_column_bytes after the conversion to UTF-8:
-    // https://sqlite.org/c3ref/column_blob.html
-    let count = Int(sqlite3_column_bytes(statement, Int32(column)))
+    guard sqlite3_value_type(cell) == SQLITE_TEXT else { throw mismatch(.text, at: column) }
+    return try text(of: cell, at: column, of: statement)
+  }
+
+  /// - Parameter cell: The value at `column`, which is text.
+  @inline(__always)
+  private func text(
+    of cell: OpaquePointer?, at column: Int, of statement: OpaquePointer
+  ) throws(ColumnError) -> String {
+    // SQLite terminates even an empty text with a NUL, so a null pointer means out of memory. Then
+    // only a function of the column ends the statement's state of failure.
+    guard let bytes = sqlite3_value_text(cell) ?? sqlite3_column_text(statement, Int32(column))
+    else { throw ColumnError(column: column, problem: .outOfMemory) }
+    // Call sqlite3_value_bytes after the conversion to UTF-8:
+    // https://sqlite.org/c3ref/value_blob.html
+    let count = Int(sqlite3_value_bytes(cell))
     let buffer = UnsafeBufferPointer(start: bytes, count: count)
     guard let value = String(exactUTF8: buffer) else {
       throw ColumnError(column: column, problem: .invalidUTF8)
@@ -154,7 +195,7 @@ public struct RowView: ~Copyable {
     return switch sqlite3_value_type(cell) {
     case SQLITE_INTEGER: .integer(sqlite3_value_int64(cell))
     case SQLITE_FLOAT: .real(sqlite3_value_double(cell))
-    case SQLITE_TEXT: .text(try text(at: column))
+    case SQLITE_TEXT: .text(try text(of: cell, at: column, of: statement))
     case SQLITE_BLOB: .blob(try blob(at: column))
     default: .null
     }

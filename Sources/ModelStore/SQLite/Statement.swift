@@ -1,4 +1,5 @@
 internal import CSQLite
+internal import Synchronization
 
 /// A prepared statement with one owner: bind, step, read. It is finalized at its end, unless it
 /// returns to the ``StatementCache`` that lent it.
@@ -108,18 +109,36 @@ struct Statement: ~Copyable {
     while try step() { try body(row) }
   }
 
-  func bind(_ arguments: [SQLValue]) throws(SQLiteError) {
-    guard arguments.count == parameterCount else {
-      throw SQLiteError(
-        code: .range,
-        message: "The statement takes \(parameterCount) arguments; got \(arguments.count).",
-        sql: sql)
+  /// Calls `body` with each row, as ``forEachRow(_:)`` does. For many rows it takes less time, and
+  /// decoders are kept from row to row.
+  @inline(__always)
+  func forEachRowOfRun(_ body: (borrowing RowView) throws -> Void) throws {
+    guard try step() else { return }
+    let companion = RowCompanion(isOfRun: true)
+    companion.beginRows(of: handle)
+    defer { companion.endRows() }
+    let row = RowView(statement: handle, companion: companion)
+    try body(row)
+    while try step() {
+      companion.nextRow(of: handle)
+      try body(row)
     }
+  }
+
+  func bind(_ arguments: [SQLValue]) throws(SQLiteError) {
+    guard arguments.count == parameterCount else { throw wrongCount(of: arguments.count) }
     var writer = ArgumentWriter(statement: handle)
     for (index, argument) in arguments.enumerated() {
       writer.set(argument, at: index)
     }
     try check(writer)
+  }
+
+  /// The error for a number of arguments that is not the number of parameters.
+  func wrongCount(of arguments: Int) -> SQLiteError {
+    SQLiteError(
+      code: .range, message: "The statement takes \(parameterCount) arguments; got \(arguments).",
+      sql: sql)
   }
 
   /// Binds the arguments of `text`.
@@ -140,7 +159,17 @@ struct Statement: ~Copyable {
     if writer.failure != SQLITE_OK { throw failure(writer.failure) }
   }
 
+  /// The number of runs that failed so far, of all statements of the process, and of savepoints
+  /// that were undone. While it stays the same, SQLite has undone no change of an open transaction.
+  static var failureCount: UInt64 { failures.load(ordering: .relaxed) }
+
+  private static let failures = Atomic<UInt64>(0)
+
+  /// Counts a failure of SQL that is not run as a statement, and what undoes a savepoint.
+  static func countFailure() { failures.add(1, ordering: .relaxed) }
+
   private func failure(_ code: Int32) -> SQLiteError {
-    SQLiteError(code: code, database: sqlite3_db_handle(handle), sql: sql)
+    Self.countFailure()
+    return SQLiteError(code: code, database: sqlite3_db_handle(handle), sql: sql)
   }
 }

@@ -21,6 +21,22 @@ struct StatementCache {
     var lastUse: UInt64
   }
 
+  /// A statement without arguments and rows that begins or ends a transaction.
+  enum Fixed: Int, CaseIterable {
+    case begin, commit, beginShare, releaseShare
+
+    var sql: String {
+      switch self {
+      case .begin: "BEGIN IMMEDIATE"
+      case .commit: "COMMIT"
+      case .beginShare: "SAVEPOINT share"
+      case .releaseShare: "RELEASE share"
+      }
+    }
+  }
+
+  /// The fixed statements, which need no search.
+  private var fixed = [OpaquePointer?](repeating: nil, count: Fixed.allCases.count)
   /// The statements of the latest transactions, which need neither hashing nor moving.
   private var recent: [Place] = []
   /// The place after the one that was taken last. Similar transactions run the same statements in
@@ -31,12 +47,14 @@ struct StatementCache {
   private let capacity: Int
   /// The number of compiled statements so far, for tests and benchmarks.
   private(set) var preparedCount = 0
+  /// Whether a compiled text may have deferred foreign keys; see ``Connection/mayDefer``.
+  private(set) var mayDefer = false
   /// The number of statements taken so far, compiled or cached.
   private(set) var takenCount = 0
-  /// The number of cached statements.
+  /// The number of cached statements, without the fixed ones.
   var idleCount: Int { idle.count + recent.count { !$0.isLent } }
 
-  /// A one-row transaction runs up to six statements, including BEGIN and COMMIT.
+  /// A one-row transaction runs up to four statements in addition to BEGIN and COMMIT.
   private var recentCountMax: Int { min(capacity, 8) }
 
   /// - Parameter capacity: The most cached statements, at least 1.
@@ -58,17 +76,33 @@ struct StatementCache {
       return Statement(adopting: entry.handle)
     }
     preparedCount += 1
+    if Connection.mayDefer(sql) { mayDefer = true }
     return try Statement(sql, on: database, persistent: true)
   }
 
+  /// Returns a fixed statement, which stays in the cache. The caller resets it.
+  mutating func handle(
+    of statement: Fixed, on database: OpaquePointer
+  ) throws(SQLiteError) -> OpaquePointer {
+    takenCount &+= 1
+    if let handle = fixed[statement.rawValue] { return handle }
+    preparedCount += 1
+    let handle = try Statement(statement.sql, on: database, persistent: true).release()
+    fixed[statement.rawValue] = handle
+    return handle
+  }
+
+  /// Returns the place of the statement, first where it is likely to be: after the statement that
+  /// was taken last, or that one again, as in a loop.
   private func recentPlace(of sql: String) -> Int? {
-    var place = next
-    for _ in recent.indices {
-      if place >= recent.count { place = 0 }
-      if !recent[place].isLent, recent[place].sql.isExactly(sql) { return place }
-      place += 1
-    }
-    return nil
+    if isFree(next, for: sql) { return next }
+    if isFree(next - 1, for: sql) { return next - 1 }
+    return recent.indices.first { isFree($0, for: sql) }
+  }
+
+  @inline(__always)
+  private func isFree(_ place: Int, for sql: String) -> Bool {
+    recent.indices.contains(place) && !recent[place].isLent && recent[place].sql.isExactly(sql)
   }
 
   /// Returns a statement to the cache, reset and without arguments.
@@ -121,6 +155,8 @@ struct StatementCache {
 
   /// Finalizes every statement that is not lent.
   mutating func removeAll() {
+    for handle in fixed { sqlite3_finalize(handle) }
+    for place in fixed.indices { fixed[place] = nil }
     for place in recent where !place.isLent { sqlite3_finalize(place.handle) }
     recent = []
     for entry in idle.values { sqlite3_finalize(entry.handle) }

@@ -5,8 +5,23 @@ package struct WarnedRecords: Hashable, Sendable {
   package private(set) var violations: [Violation] = []
   /// How many there are in all.
   package private(set) var count = 0
+  /// What was not compared with these rules, as sentences.
+  package private(set) var gaps: [String] = []
+
+  /// The most records of a transaction that are compared. A rule over several records may search a
+  /// whole table for each, and the write lock is held meanwhile.
+  static let comparedCountMax = 1_000
 
   package init() {}
+
+  /// Adds those of a later transaction.
+  ///
+  /// - Parameter maxListedCount: How many violations the value lists; it counts all.
+  package mutating func add(_ later: WarnedRecords, maxListedCount: Int) {
+    violations += later.violations.prefix(max(0, maxListedCount - violations.count))
+    count += later.count
+    for gap in later.gaps where !gaps.contains(gap) { gaps.append(gap) }
+  }
 
   /// The conditions of the warnings of one model.
   private struct Questions {
@@ -48,6 +63,7 @@ package struct WarnedRecords: Hashable, Sendable {
     on connection: Connection
   ) throws {
     var known: [String: Questions?] = [:]
+    var comparedCount = 0
     for change in changes where change.operation != .delete {
       if known[change.model] == nil {
         let schema = models.first { $0.name == change.model }
@@ -61,9 +77,25 @@ package struct WarnedRecords: Hashable, Sendable {
           || !questions.rules[index].watched.isDisjoint(with: changed)
       }
       guard !asked.isEmpty else { continue }
+      guard comparedCount < Self.comparedCountMax else {
+        gaps.append(
+          "Only the first \(Self.comparedCountMax) written records were compared with rules that only warn."
+        )
+        return
+      }
+      comparedCount += 1
       let text = SQLText(sql: questions.text.sql, arguments: change.key)
-      let broken = try connection.firstRow(text) { row in
-        try asked.filter { try row.integer(at: $0) == 1 }
+      let broken: [Int]?
+      do {
+        broken = try connection.firstRow(text) { row in
+          try asked.filter { try row.integer(at: $0) == 1 }
+        }
+      } catch let error as SQLiteError where error.code.primary == .error {
+        // A warning refuses nothing, also if this program lacks a function of its condition.
+        known[change.model] = .some(nil)
+        gaps.append(
+          "The rules of \(change.model) that only warn could not be evaluated: \(error.message).")
+        continue
       }
       for index in broken ?? [] {
         count += 1
@@ -79,11 +111,19 @@ package struct WarnedRecords: Hashable, Sendable {
 extension WriteTransaction {
   /// Calls `body` at the end of the transaction, before COMMIT or the end of a preview, with the
   /// rules that only warn and that the written records break now.
-  package borrowing func reviewWarnings(_ body: @escaping (WarnedRecords) -> Void) {
+  ///
+  /// Only captured changes are reviewed: those of ``Store/preview(_:)`` and
+  /// ``Store/writeReturningChanges(_:)``.
+  ///
+  /// - Parameter maxListedCount: How many violations are listed; nil for as many as an error lists.
+  package borrowing func reviewWarnings(
+    listing maxListedCount: Int? = nil, _ body: @escaping (WarnedRecords) -> Void
+  ) {
     let models = access.models
-    let rules = models.judgedRules.filter { $0.severity == .warning }
+    let rules = models.warningRules
     guard !rules.isEmpty else { return }
-    let (connection, countMax) = (access.connection, max(1, access.refusals.maxViolationCount))
+    let connection = access.connection
+    let countMax = max(1, maxListedCount ?? access.refusals.maxViolationCount)
     let earlier = access.notes.review
     access.notes.review = { changes in
       try earlier?(changes)
@@ -92,4 +132,9 @@ extension WriteTransaction {
           changes, by: rules, in: models.schema.models, countMax: countMax, on: connection))
     }
   }
+}
+
+extension ModelRegistry {
+  /// The rules that refuse nothing.
+  var warningRules: [Rule] { judgedRules.filter { $0.severity == .warning } }
 }

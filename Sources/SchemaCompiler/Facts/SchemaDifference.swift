@@ -24,7 +24,8 @@ package struct SchemaDifference: Hashable, Sendable {
     case reference(field: String, declared: ReferenceSchema, found: ReferenceSchema)
     case extraReference(columns: [String], table: String)
     case missingUnique(fields: [String])
-    case extraUnique(columns: [String])
+    /// - Parameter index: The name of a created index; nil for the index of a constraint.
+    case extraUnique(columns: [String], index: String?)
     case missingIndex(IndexSchema)
     case index(name: String)
     case missingRule(name: String)
@@ -94,7 +95,7 @@ extension SchemaDifference {
       "\(model).\(field) declares \(declared.phrase); the column in \(table) has \(found.phrase)."
     case .extraReference(let columns, let table): extraReference(columns, table)
     case .missingUnique(let fields): missingUnique(fields)
-    case .extraUnique(let columns): extraUnique(columns)
+    case .extraUnique(let columns, _): extraUnique(columns)
     case .missingIndex(let index):
       "The index \(index.name) of the model \(model) does not exist."
     case .index(let name):

@@ -150,6 +150,14 @@ package struct TableComparison {
     if field.reference != nil, value?.isNull == false {
       return "it is a reference with a default"
     }
+    let others = schema.fields.filter { other in
+      other.name != field.name && table.column(named: other.column) == nil
+    }
+    if schema.rules(of: field).contains(where: { rule in
+      others.contains { rule.mentions($0.column) }
+    }) {
+      return "its rule names another new field"
+    }
     return nil
   }
 
@@ -212,9 +220,11 @@ package struct TableComparison {
 
   private var uniqueKinds: [SchemaDifference.Kind] {
     let key = schema.key
+    // A new column is added without the sets of several columns that it is part of.
+    let isComplete = !schema.isAdopted
     let declared =
       presentFields.filter { $0.isUnique && key != [$0.name] }.map { [$0.name] }
-      + schema.uniques.filter(arePresent)
+      + schema.uniques.filter { isComplete || arePresent($0) }
     let found = Set(uniqueSets.map { Set($0) })
     let missing = declared.filter { !found.contains(Set($0.map(columnName))) }
     guard !schema.isAdopted else { return missing.map { .missingUnique(fields: $0) } }
@@ -230,7 +240,11 @@ package struct TableComparison {
         && !schema.indexes.contains { $0.name.asciiFolded == index.name.asciiFolded }
     }
     return missing.map { .missingUnique(fields: $0) }
-      + extra.map { .extraUnique(columns: $0.columns.map { $0.name ?? "an expression" }) }
+      + extra.map { index in
+        .extraUnique(
+          columns: index.columns.map { $0.name ?? "an expression" },
+          index: index.origin == .created ? index.name : nil)
+      }
   }
 
   private var indexKinds: [SchemaDifference.Kind] {
@@ -273,4 +287,15 @@ package struct TableComparison {
   }
 
   private func normalized(_ sql: String) -> String { SQLTokens(sql).normalized }
+}
+
+extension RuleSchema {
+  /// Returns whether the condition names the column, or something with that name.
+  func mentions(_ column: String) -> Bool {
+    let source = SQLTokens(condition)
+    return source.significant.contains { token in
+      token.kind != .symbol && token.kind != .number
+        && source.name(token).asciiFolded == column.asciiFolded
+    }
+  }
 }

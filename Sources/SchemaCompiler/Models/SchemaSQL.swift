@@ -44,7 +44,7 @@ package struct SchemaSQL {
     return SQLText(sql: sql)
   }
 
-  private func columnDefinition(_ field: FieldSchema) -> String {
+  package func columnDefinition(_ field: FieldSchema) -> String {
     let isWholeKey = schema.key == [field.name]
     let isRowID = schema.rowIDFieldIndex.map { schema.fields[$0].name == field.name } ?? false
     var parts = [SQLText.quoted(field.column), field.columnType]
@@ -52,9 +52,7 @@ package struct SchemaSQL {
     if !field.isOptional, !isRowID { parts.append("NOT NULL") }
     if isWholeKey { parts.append("PRIMARY KEY") }
     if field.isUnique, !isWholeKey { parts.append("UNIQUE") }
-    if let value = field.defaultSQL {
-      parts.append("DEFAULT \(SQLDefault(value).isLiteral ? value : "(\(value))")")
-    }
+    if let value = defaultValue(of: field) { parts.append("DEFAULT \(value)") }
     if field.collation != .binary {
       parts.append("COLLATE \(collationName(field.collation))")
     }
@@ -65,14 +63,21 @@ package struct SchemaSQL {
 
   private var tableConstraints: [String] {
     let key = schema.key.count > 1 ? ["PRIMARY KEY (\(columns(schema.key)))"] : []
-    return key + schema.uniques.map { "UNIQUE (\(columns($0)))" } + schema.rules.map(check)
+    return key + schema.uniques.map(unique) + schema.rules.map(check)
   }
 
-  private func check(_ rule: RuleSchema) -> String {
+  func unique(_ fields: [String]) -> String { "UNIQUE (\(columns(fields)))" }
+
+  /// The default of `field` as the text after DEFAULT; nil if it has none.
+  func defaultValue(of field: FieldSchema) -> String? {
+    field.defaultSQL.map { SQLDefault($0).isLiteral ? $0 : "(\($0))" }
+  }
+
+  func check(_ rule: RuleSchema) -> String {
     "CONSTRAINT \(SQLText.quoted(rule.name)) CHECK (\(rule.condition))"
   }
 
-  private func references(_ reference: ReferenceSchema) -> String {
+  func references(_ reference: ReferenceSchema) -> String {
     var text = "REFERENCES \(SQLText.quoted(reference.table))"
     if let column = reference.column { text += " (\(SQLText.quoted(column)))" }
     if reference.onDelete != .noAction { text += " ON DELETE \(reference.onDelete.rawValue)" }
@@ -80,7 +85,7 @@ package struct SchemaSQL {
     return text
   }
 
-  private func collationName(_ collation: Collation) -> String {
+  func collationName(_ collation: Collation) -> String {
     if case .custom(let name) = collation { return SQLText.quoted(name) }
     return collation.name
   }
@@ -149,6 +154,9 @@ extension ModelSchema {
     fields.flatMap { field in rules(of: field).map { (field, $0) } } + rules.map { (nil, $0) }
   }
 
+  /// The prefix of the names of indexes that the store adds for references.
+  static let referenceIndexPrefix = "_ms_index_"
+
   /// The declared indexes, and one for every reference that would otherwise have none. Deleting a
   /// referenced record searches for the records that refer to it. See
   /// <https://sqlite.org/foreignkeys.html#fk_indexes>.
@@ -158,7 +166,8 @@ extension ModelSchema {
         + fields.filter(\.isUnique).map(\.name))
     return indexes
       + fields.filter { $0.reference != nil && !leading.contains($0.name) }.map { field in
-        IndexSchema(name: "_ms_index_\(table).\(field.column)", fields: [field.name])
+        IndexSchema(
+          name: "\(Self.referenceIndexPrefix)\(table).\(field.column)", fields: [field.name])
       }
   }
 }

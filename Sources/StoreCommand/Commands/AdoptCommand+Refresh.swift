@@ -54,11 +54,10 @@ extension AdoptCommand {
       ])
     }
     try context.finish(writer)
-    for refresh in refreshes {
-      for decision in refresh.decisions {
-        try context.console.say(TypeWords.sentence(decision, of: refresh.name))
-      }
-    }
+    try context.console.say(
+      refreshes.flatMap { refresh in
+        refresh.decisions.map { TypeWords.remark($0, of: refresh.name) }
+      })
     try context.console.say(Self.summary(refreshes, isDryRun: change.dryRun))
   }
 

@@ -82,11 +82,12 @@ struct AdoptCommand: ChangingCommand {
   func run(_ context: CommandContext) throws -> ExitCode {
     if refresh { return try refreshModels(context) }
     // Comes before any write: it refuses fields that the report does not have.
+    let columns = [
+      OutputColumn("model", role: .key), OutputColumn("fields"), OutputColumn("key"),
+      OutputColumn("types", meaning: .json), OutputColumn("notes"),
+    ]
     let writer = try context.reportWriter(
-      columns: [
-        OutputColumn("model", role: .key), OutputColumn("fields"), OutputColumn("key"),
-        OutputColumn("types", meaning: .json), OutputColumn("notes"),
-      ])
+      columns: context.isForScreen ? Array(columns.prefix(3)) : columns)
     if options.database == nil, let name = names.first, DatabaseLocation.isNamedLikeDatabase(name),
       FileIdentity.isRegularFile(at: name)
     {
@@ -170,26 +171,33 @@ struct AdoptCommand: ChangingCommand {
     to writer: any RowWriter, _ context: CommandContext
   ) throws {
     var writer = writer
+    // Then types and notes are messages below the table, in full.
+    let isForScreen = context.isForScreen
     for outcome in outcomes {
       let (schema, decisions) = (outcome.schema, outcome.decisions)
       let types = decisions.map { "\($0.field) \(TypeWords.text($0.type, $0.form))" }
-      try writer.write([
+      let row: [CellValue] = [
         .text(schema.name), .integer(Int64(schema.fields.count)),
         .text(schema.key.joined(separator: ",")),
         try context.list(decisions.map(TypeWords.json), as: types.joined(separator: ", ")),
         .text(outcome.notes.joined(separator: " ")),
-      ])
+      ]
+      try writer.write(isForScreen ? Array(row.prefix(3)) : row)
     }
     try context.finish(writer)
-    for outcome in outcomes {
-      for decision in outcome.decisions {
-        try context.console.say(TypeWords.sentence(decision, of: outcome.schema.name))
-      }
+    let console = context.console
+    try console.say(
+      outcomes.flatMap { outcome in
+        outcome.decisions.map { TypeWords.remark($0, of: outcome.schema.name) }
+      })
+    if isForScreen {
+      try console.say(
+        outcomes.flatMap { outcome in outcome.notes.map { ("note on \(outcome.schema.name)", $0) } }
+      )
     }
     if names.isEmpty, types.isEmpty {
-      for table in offer.tables {
-        if let reason = table.reason { try context.console.say("not \(table.name): \(reason)") }
-      }
+      try console.say(
+        offer.tables.compactMap { table in table.reason.map { ("not \(table.name)", $0) } })
     }
     try context.console.say(summary(chosen.count, of: offer))
   }

@@ -8,11 +8,16 @@ struct BindingsDropCommand: WritingCommand {
     discussion: """
       Example: storecli bindings drop Album.artistName
       A program that declares the binding installs it again when it opens the file. Where the field \
-      has other bindings, it follows the next of them from now on.
+      has other bindings, it follows the next of them from now on. On a terminal you are asked \
+      first. The journal records no causes: history then shows the changes of the binding as those \
+      of the programs that caused them.
       """)
 
-  @Argument(help: "The binding's name.")
+  @Argument(help: "The binding's name.", completion: Completion.binding)
   var name: String
+
+  @Flag(help: "Do not ask before the binding is dropped.")
+  var yes = false
 
   @OptionGroup var write: WriteOptions
   @OptionGroup(title: "Common options") var options: GlobalOptions
@@ -33,8 +38,12 @@ struct BindingsDropCommand: WritingCommand {
       }
     }
     looked.store.close()
-    let count = try context.openForWriting().store.dropBinding(
-      name, mode: context.isDryRun ? .preview : .commit)
+    let store = try context.openForWriting().store
+    guard try isGranted(binding, in: store, context) else {
+      try context.console.say("nothing was dropped")
+      return .failed
+    }
+    let count = try store.dropBinding(name, mode: context.isDryRun ? .preview : .commit)
     let would = context.isDryRun ? "would be " : ""
     try context.console.say("\(would)dropped \(name)")
     if count > 0 {
@@ -42,7 +51,37 @@ struct BindingsDropCommand: WritingCommand {
         "\(Grouped.text(count, "record")) \(would)updated by the next binding of "
           + "\(binding.target)")
     }
+    if try store.changeJournal.details()[binding.target.model] != nil {
+      try context.console.say(
+        "history \(context.isDryRun ? "would show" : "shows") its changes as those of the programs "
+          + "that caused them, because the journal records no causes")
+    }
     if context.isDryRun { try context.console.say("dry run: nothing was dropped") }
     return .ok
+  }
+
+  /// Asks on a terminal, after what would be removed. A script gets what it asked for.
+  private func isGranted(
+    _ binding: BindingSchema, in store: Store, _ context: CommandContext
+  ) throws -> Bool {
+    guard !yes, !context.isDryRun, Confirmation.canAsk(context.console) else { return true }
+    let model = try store.schema.model(named: binding.target.model)
+    let kept = try store.read { reads in
+      try reads.count(
+        StoreQuery<DynamicRecord>(model), maxStepCount: ModelsCommand.countStepMax)
+    }
+    let count = try store.dropBinding(name, mode: .preview)
+    let next =
+      count == 0
+      ? "keeps its value"
+      : "keeps its value, except in \(Grouped.text(count, "record")) that the next binding updates"
+    let lines = [
+      "- binding \(name): \(binding)",
+      "\(binding.target) \(next); \(model.name) has "
+        + (kept.map { Grouped.text($0, "record") } ?? "many records"),
+    ]
+    try Confirmation.preview(count: lines.count, on: context.console) { lines[$0] }
+    return try Confirmation.isGranted(
+      "Drop the binding \(name)?", isGiven: false, flag: "--yes", console: context.console)
   }
 }

@@ -13,10 +13,11 @@ struct BindingsWhyCommand: LeafCommand {
       several bindings of a field is in force there.
       """)
 
-  @Argument(help: ArgumentHelp("The field.", valueName: "model.field"))
+  @Argument(
+    help: ArgumentHelp("The field.", valueName: "model.field"), completion: Completion.boundField)
   var field: String
 
-  @Argument(help: ArgumentHelp("A record's key.", valueName: "id"))
+  @Argument(help: ArgumentHelp("A record's key.", valueName: "id"), completion: Completion.key)
   var key: String?
 
   @OptionGroup(title: "Common options") var options: GlobalOptions

@@ -9,6 +9,8 @@ struct CompletionsCommand: LeafCommand {
       Examples: storecli completions bash > ~/.local/share/bash-completion/completions/storecli
       storecli completions zsh > ~/.zfunc/_storecli
       storecli completions fish > ~/.config/fish/completions/storecli.fish
+      Completes commands, options, models, fields, keys, bindings, rules, consumers and topics of \
+      help. Of keys, it offers the first \(KeyCandidates.countMax) that begin with the word.
       """)
 
   @Argument(
@@ -26,7 +28,7 @@ struct CompletionsCommand: LeafCommand {
   var hasData: Bool { false }
 
   func run(_ context: CommandContext) throws -> ExitCode {
-    try context.console.writeLine(CompletedCLI.completionScript(for: shell))
+    try context.console.writeLine(CompletionScript.text(for: shell))
     return .ok
   }
 }

@@ -7,7 +7,7 @@ struct ConsumersDropCommand: ChangingCommand {
     commandName: "drop", abstract: "Drop a consumer, so that the journal can trim its entries.",
     discussion: "Example: storecli consumers drop search-index")
 
-  @Argument(help: "The consumer's name.")
+  @Argument(help: "The consumer's name.", completion: Completion.consumer)
   var name: String
 
   @OptionGroup var change: ChangeOptions

@@ -12,7 +12,7 @@ struct ConsumersResetCommand: ChangingCommand {
       Without --to, the consumer starts over with the oldest entry of the journal.
       """)
 
-  @Argument(help: "The consumer's name.")
+  @Argument(help: "The consumer's name.", completion: Completion.consumer)
   var name: String
 
   @Option(

@@ -11,16 +11,18 @@ struct DeleteCommand: WritingCommand {
       The report also lists the records that cascades delete.
       """)
 
-  @Argument(help: "The model.", completion: ModelCompletion.kind)
+  @Argument(help: "The model.", completion: Completion.model)
   var model: String
 
-  @Argument(help: ArgumentHelp("The keys; not with --where.", valueName: "id"))
+  @Argument(
+    help: ArgumentHelp("The keys; not with --where.", valueName: "id"), completion: Completion.key)
   var keys: [String] = []
 
   @Option(
     name: .customLong("where"),
     help: ArgumentHelp(
-      "Delete all records that meet this; see storecli help predicates.", valueName: "predicate"))
+      "Delete all records that meet this; see storecli help predicates.", valueName: "predicate"),
+    completion: Completion.field)
   var predicate: String?
 
   @Flag(help: "Delete the records that --where selects without asking.")

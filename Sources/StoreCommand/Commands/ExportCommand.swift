@@ -17,7 +17,7 @@ struct ExportCommand: LeafCommand {
       --unescape-formulas restores the text.
       """)
 
-  @Argument(help: "The model.", completion: ModelCompletion.kind)
+  @Argument(help: "The model.", completion: Completion.model)
   var model: String
 
   @OptionGroup var predicate: PredicateArguments
@@ -27,7 +27,8 @@ struct ExportCommand: LeafCommand {
 
   @Option(
     parsing: .unconditional,
-    help: ArgumentHelp("Fields to sort by, - before a name for descending.", valueName: "a,-b"))
+    help: ArgumentHelp("Fields to sort by, - before a name for descending.", valueName: "a,-b"),
+    completion: Completion.order)
   var sort: String?
 
   @OptionGroup(title: "Common options") var options: GlobalOptions

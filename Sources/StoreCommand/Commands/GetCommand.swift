@@ -15,10 +15,10 @@ struct GetCommand: LeafCommand {
       --at shows records as they were; storecli history lists the positions.
       """)
 
-  @Argument(help: "The model.", completion: ModelCompletion.kind)
+  @Argument(help: "The model.", completion: Completion.model)
   var model: String
 
-  @Argument(help: ArgumentHelp("The keys.", valueName: "id"))
+  @Argument(help: ArgumentHelp("The keys.", valueName: "id"), completion: Completion.key)
   var keys: [String]
 
   @Option(

@@ -15,7 +15,7 @@ struct HashCommand: LeafCommand {
       that are not models do not. The hash is SHA-256 and stays the same in later versions.
       """)
 
-  @Argument(help: "The model; all of them when none is named.", completion: ModelCompletion.kind)
+  @Argument(help: "The model; all of them when none is named.", completion: Completion.model)
   var model: String?
 
   @OptionGroup var predicate: PredicateArguments

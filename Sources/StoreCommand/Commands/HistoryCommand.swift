@@ -11,14 +11,18 @@ struct HistoryCommand: LeafCommand {
       storecli history --since 10m --diff
       history reads the change journal; storecli journal shows what it records. Changes of programs \
       that do not use ModelStore have no time.
-      Where changes may be missing, history prints a line with op gap, also with -q. The beginning \
-      of a model's journal is a gap. With --fail-on-gap, history ends with 2 then.
+      Where changes may be missing, history prints a line with op gap, also with -q. Where the \
+      journal of a model begins, the line says so. With --fail-on-gap, history ends with 2 in both \
+      cases.
+      The journal records no causes. A change is shown as that of a binding if the present bindings \
+      explain it: drop a binding, and its earlier changes are shown as those of the program that \
+      wrote the transaction.
       """)
 
-  @Argument(help: "The model; all of them when none is named.", completion: ModelCompletion.kind)
+  @Argument(help: "The model; all of them when none is named.", completion: Completion.model)
   var model: String?
 
-  @Argument(help: ArgumentHelp("The key of a record.", valueName: "id"))
+  @Argument(help: ArgumentHelp("The key of a record.", valueName: "id"), completion: Completion.key)
   var key: String?
 
   @Option(
@@ -40,7 +44,7 @@ struct HistoryCommand: LeafCommand {
       valueName: "program"))
   var actor: String?
 
-  @Option(help: "Only updates of this field, inserts and deletes.")
+  @Option(help: "Only updates of this field, inserts and deletes.", completion: Completion.field)
   var field: String?
 
   @Option(

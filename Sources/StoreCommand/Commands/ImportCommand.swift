@@ -31,10 +31,13 @@ struct ImportCommand: WritingCommand {
       FILE.PID.partial may stay beside the file of rejects.
       """)
 
-  @Argument(help: ArgumentHelp("The files, - for standard input.", valueName: "file"))
+  @Argument(
+    help: ArgumentHelp("The files, - for standard input.", valueName: "file"), completion: .file())
   var paths: [String]
 
-  @Option(help: "The model; by default, the name of each file without its ending.")
+  @Option(
+    help: "The model; by default, the name of each file without its ending.",
+    completion: Completion.model)
   var model: String?
 
   @Option(
@@ -153,6 +156,7 @@ struct ImportCommand: WritingCommand {
     var importing = Importing(
       sources: sources, store: opened.store, rejects: rejects, console: context.console,
       plan: plan)
+    defer { context.warn(of: importing.warned) }
     return try importing.run()
   }
 

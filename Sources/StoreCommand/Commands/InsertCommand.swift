@@ -13,10 +13,12 @@ struct InsertCommand: WritingCommand {
       defaults.
       """)
 
-  @Argument(help: "The model.", completion: ModelCompletion.kind)
+  @Argument(help: "The model.", completion: Completion.model)
   var model: String
 
-  @Argument(help: ArgumentHelp("Fields and their values.", valueName: "field=value"))
+  @Argument(
+    help: ArgumentHelp("Fields and their values.", valueName: "field=value"),
+    completion: Completion.assignment)
   var words: [String] = []
 
   @Option(

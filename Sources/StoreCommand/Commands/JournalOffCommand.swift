@@ -11,7 +11,7 @@ struct JournalOffCommand: ChangingCommand {
       watch receive a gap.
       """)
 
-  @Argument(help: "The models; all of them when none is named.", completion: ModelCompletion.kind)
+  @Argument(help: "The models; all of them when none is named.", completion: Completion.model)
   var models: [String] = []
 
   @OptionGroup var change: ChangeOptions

@@ -11,7 +11,7 @@ struct JournalOnCommand: ChangingCommand {
       take space until you trim them.
       """)
 
-  @Argument(help: "The models; all of them when none is named.", completion: ModelCompletion.kind)
+  @Argument(help: "The models; all of them when none is named.", completion: Completion.model)
   var models: [String] = []
 
   @Flag(help: "Record which records changed, not their values.")

@@ -15,16 +15,20 @@ struct LeaveCommand: ChangingCommand {
       it was before. The file keeps its write-ahead log.
       The command refuses to remove more than the models: bindings and rules of other models that \
       need them, validators in Swift, and the journal with its entries and consumers. --force \
-      removes those too. -n lists what would be removed. Models that a program declares in Swift \
+      removes those too. -n lists what would be removed, and on a terminal you are asked first. \
+      Models that a program declares in Swift \
       cannot leave.
       """)
 
   @Argument(
-    help: "The models; all adopted models when none is named.", completion: ModelCompletion.kind)
+    help: "The models; all adopted models when none is named.", completion: Completion.model)
   var models: [String] = []
 
   @Flag(help: "Also remove what needs the models, and the journal with the last model.")
   var force = false
+
+  @Flag(help: "Do not ask before the models leave.")
+  var yes = false
 
   @OptionGroup var change: ChangeOptions
   @OptionGroup(title: "Common options") var options: GlobalOptions
@@ -46,6 +50,10 @@ struct LeaveCommand: ChangingCommand {
       try report(planned, opened, to: writer, context)
       return .ok
     }
+    guard try isGranted(planned, context) else {
+      try context.console.say("nothing was removed")
+      return .failed
+    }
     let opening = try context.openForWriting()
     let done = try opening.store.leave(names, losing: policy)
     try context.reporting { try report(done, opening, to: writer, context) }
@@ -66,6 +74,38 @@ struct LeaveCommand: ChangingCommand {
       "Nothing was changed: more would be lost than the models.", details: details,
       hint: "storecli leave\(words) --force",
       model: departure.models.count == 1 ? departure.models[0] : nil)
+  }
+
+  /// Asks on a terminal, after what would be removed. A script gets what it asked for.
+  private func isGranted(_ planned: ModelDeparture, _ context: CommandContext) throws -> Bool {
+    guard !yes, Confirmation.canAsk(context.console) else { return true }
+    let lines =
+      planned.models.map { "- model \($0)" }
+      + planned.removed.map { "- \($0.kind.rawValue) \($0.name)  \($0.reason)" }
+      + planned.lostConsumers.map { "- consumer \($0)" }
+    try Confirmation.preview(count: lines.count, on: context.console) { lines[$0] }
+    let catalog = planned.removesCatalog ? ", with the store's own tables" : ""
+    return try Confirmation.isGranted(
+      "Remove \(Self.counts(of: planned)) from the store\(catalog)? Tables and records stay.",
+      isGiven: false, flag: "--yes", console: context.console)
+  }
+
+  /// What would be removed, counted: `2 models, 1 binding, 12 journal entries`.
+  private static func counts(of planned: ModelDeparture) -> String {
+    var counts: [(noun: String, count: Int)] = [("model", planned.models.count)]
+    for noun in planned.removed.map(\.kind.rawValue) {
+      if let place = counts.firstIndex(where: { $0.noun == noun }) {
+        counts[place].count += 1
+      } else {
+        counts.append((noun, 1))
+      }
+    }
+    counts.append(("consumer", planned.lostConsumers.count))
+    var parts = counts.filter { $0.count > 0 }.map { Grouped.text($0.count, $0.noun) }
+    if planned.lostEntryCount > 0 {
+      parts.append(Grouped.text(planned.lostEntryCount, "journal entry", "journal entries"))
+    }
+    return parts.joined(separator: ", ")
   }
 
   private func report(

@@ -14,7 +14,7 @@ struct ModelsCommand: LeafCommand {
 
   @Argument(
     help: ArgumentHelp("The model to describe.", valueName: "model"),
-    completion: ModelCompletion.kind)
+    completion: Completion.model)
   var name: String?
 
   @OptionGroup(title: "Common options") var options: GlobalOptions

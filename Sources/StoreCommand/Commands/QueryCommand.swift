@@ -16,14 +16,15 @@ struct QueryCommand: LeafCommand {
   /// Records shown on a terminal unless more are asked for.
   static let terminalLimit = 20
 
-  @Argument(help: "The model.", completion: ModelCompletion.kind)
+  @Argument(help: "The model.", completion: Completion.model)
   var model: String?
 
   @OptionGroup var predicate: PredicateArguments
 
   @Option(
     parsing: .unconditional,
-    help: ArgumentHelp("Fields to sort by, - before a name for descending.", valueName: "a,-b"))
+    help: ArgumentHelp("Fields to sort by, - before a name for descending.", valueName: "a,-b"),
+    completion: Completion.order)
   var sort: String?
 
   @Option(

@@ -15,10 +15,12 @@ struct RulesAddCommand: ChangingCommand {
       the message and the severity that you leave out.
       """)
 
-  @Argument(help: "The model.", completion: ModelCompletion.kind)
+  @Argument(help: "The model.", completion: Completion.model)
   var model: String
 
-  @Option(help: ArgumentHelp("These fields must have a value.", valueName: "a,b"))
+  @Option(
+    help: ArgumentHelp("These fields must have a value.", valueName: "a,b"),
+    completion: Completion.fields)
   var required: String?
 
   @Option(help: ArgumentHelp("This SQL expression must be true or null.", valueName: "sql"))
@@ -46,7 +48,9 @@ struct RulesAddCommand: ChangingCommand {
   @Option(help: ArgumentHelp("A GLOB pattern, * ? and [a-z].", valueName: "field=pattern"))
   var glob: String?
 
-  @Option(help: ArgumentHelp("These fields together occur once.", valueName: "a,b"))
+  @Option(
+    help: ArgumentHelp("These fields together occur once.", valueName: "a,b"),
+    completion: Completion.fields)
   var unique: String?
 
   @Option(
@@ -58,7 +62,9 @@ struct RulesAddCommand: ChangingCommand {
     help: ArgumentHelp("The field must name a record of the model.", valueName: "field=model"))
   var references: String?
 
-  @Option(help: ArgumentHelp("These fields stay as they were inserted.", valueName: "a,b"))
+  @Option(
+    help: ArgumentHelp("These fields stay as they were inserted.", valueName: "a,b"),
+    completion: Completion.fields)
   var immutable: String?
 
   @Option(help: ArgumentHelp("At most this number of records for each --per.", valueName: "n"))

@@ -10,7 +10,7 @@ struct RulesDropCommand: ChangingCommand {
       Records stay as they are. To drop a rule in a table's definition, write a migration.
       """)
 
-  @Argument(help: "The rule's name.")
+  @Argument(help: "The rule's name.", completion: Completion.rule)
   var name: String
 
   @OptionGroup var change: ChangeOptions

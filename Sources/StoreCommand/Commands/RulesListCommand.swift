@@ -13,7 +13,7 @@ struct RulesListCommand: LeafCommand {
       triggers are missing or edited.
       """)
 
-  @Argument(help: "The model; all of them when none is named.", completion: ModelCompletion.kind)
+  @Argument(help: "The model; all of them when none is named.", completion: Completion.model)
   var model: String?
 
   @OptionGroup(title: "Common options") var options: GlobalOptions

@@ -12,19 +12,20 @@ struct UpdateCommand: WritingCommand {
       from a file and FIELD=- from standard input. FIELD:=TEXT takes TEXT literally.
       """)
 
-  @Argument(help: "The model.", completion: ModelCompletion.kind)
+  @Argument(help: "The model.", completion: Completion.model)
   var model: String
 
   @Argument(
     help: ArgumentHelp(
-      "The key (not with --where), then fields and their values.", valueName: "id field=value"
-    ))
+      "The key (not with --where), then fields and their values.", valueName: "id field=value"),
+    completion: Completion.keyAndAssignments)
   var words: [String]
 
   @Option(
     name: .customLong("where"),
     help: ArgumentHelp(
-      "Change all records that meet this; see storecli help predicates.", valueName: "predicate"))
+      "Change all records that meet this; see storecli help predicates.", valueName: "predicate"),
+    completion: Completion.field)
   var predicate: String?
 
   @Flag(help: "Change the records that --where selects without asking.")

@@ -9,11 +9,10 @@ struct ValidateCommand: LeafCommand {
     discussion: """
       Example: storecli validate Track
       Exits with 2 if records break a rule, also one that only warns, with 1 if a model cannot be \
-      read. Validators in Swift \
-      are not run; the report names them.
+      read. Validators in Swift are not run; the report names them.
       """)
 
-  @Argument(help: "The model; all of them when none is named.", completion: ModelCompletion.kind)
+  @Argument(help: "The model; all of them when none is named.", completion: Completion.model)
   var model: String?
 
   @OptionGroup(title: "Common options") var options: GlobalOptions
@@ -42,23 +41,7 @@ struct ValidateCommand: LeafCommand {
       }
     }
     progress.clear()
-    var writer = try context.reportWriter(
-      columns: [
-        OutputColumn("model"), OutputColumn("fields", meaning: .json),
-        OutputColumn("rule", role: .whole), OutputColumn("severity"),
-        OutputColumn("message", role: .whole), OutputColumn("records"),
-        OutputColumn("first", meaning: .json),
-      ])
-    for finding in findings {
-      try writer.write([
-        .text(finding.violation.model), try context.list(names: finding.violation.fields),
-        .text(finding.violation.rule), .text(finding.violation.severity.rawValue),
-        .text(finding.violation.message),
-        .integer(Int64(finding.count)),
-        try context.list(keys: finding.keys),
-      ])
-    }
-    try context.finish(writer)
+    try write(findings, context)
     let names = Set(models.map(\.name))
     for validator in try store.declaredValidators()
     where validator.models.contains(where: names.contains) {
@@ -70,5 +53,36 @@ struct ValidateCommand: LeafCommand {
       "\(Grouped.text(checkedCount, "model")) checked, \(Grouped.text(findings.count, "rule")) broken"
     )
     return try unread.report(to: context, otherwise: findings.isEmpty ? .ok : .found)
+  }
+
+  /// One row for each broken rule. A person does not see what the names of the rules say already.
+  private func write(_ findings: [RuleFinding], _ context: CommandContext) throws {
+    let isForPerson = context.isForScreen
+    let violations = findings.map(\.violation)
+    let showsPlace =
+      !isForPerson || !violations.allSatisfy { $0.rule.hasPrefix("\($0.model).") }
+    let showsSeverity = !isForPerson || violations.contains { $0.severity != .error }
+    let place = [OutputColumn("model"), OutputColumn("fields", meaning: .json)]
+    let text: OutputColumn.Role = isForPerson ? .field : .whole
+    var writer = try context.reportWriter(
+      columns: (showsPlace ? place : [])
+        + [OutputColumn("rule", role: isForPerson ? .key : .whole)]
+        + (showsSeverity ? [OutputColumn("severity", role: text)] : [])
+        + [
+          OutputColumn("message", role: text), OutputColumn("records"),
+          OutputColumn("first", meaning: .json),
+        ])
+    for finding in findings {
+      let violation = finding.violation
+      try writer.write(
+        (showsPlace ? [.text(violation.model), try context.list(names: violation.fields)] : [])
+          + [.text(violation.rule)]
+          + (showsSeverity ? [.text(violation.severity.rawValue)] : [])
+          + [
+            .text(violation.message), .integer(Int64(finding.count)),
+            try context.list(keys: finding.keys),
+          ])
+    }
+    try context.finish(writer)
   }
 }

@@ -37,18 +37,20 @@ struct WatchCommand: LeafCommand {
       is replaced, renamed or removed.
       """)
 
-  @Argument(help: "The model; all of them when none is named.", completion: ModelCompletion.kind)
+  @Argument(help: "The model; all of them when none is named.", completion: Completion.model)
   var model: String?
 
   @OptionGroup var predicate: PredicateArguments
 
   @Option(
-    name: .customLong("model"), help: ArgumentHelp("Also this model.", valueName: "model"))
+    name: .customLong("model"), help: ArgumentHelp("Also this model.", valueName: "model"),
+    completion: Completion.model)
   var otherModels: [String] = []
 
   @Option(
     parsing: .unconditional,
-    help: ArgumentHelp("Follow the result in this order, with indices.", valueName: "a,-b"))
+    help: ArgumentHelp("Follow the result in this order, with indices.", valueName: "a,-b"),
+    completion: Completion.order)
   var sort: String?
 
   @Option(

@@ -9,6 +9,11 @@ struct ImportTally {
   private(set) var rejected = 0
   /// The first few reasons for rejection.
   private var reasons: [String] = []
+  /// The rules that only warn and that the written records break.
+  private(set) var warned = WarnedRecords()
+
+  /// How many broken rules that only warn are listed; all are counted.
+  static let maxListedWarningCount = 100
 
   /// Records that the store has now.
   var written: Int { inserted + updated + unchanged }
@@ -18,6 +23,10 @@ struct ImportTally {
   mutating func reject(_ reason: String) {
     rejected += 1
     if reasons.count < CommandError.maxViolationCount { reasons.append(reason) }
+  }
+
+  mutating func note(_ warned: WarnedRecords) {
+    self.warned.add(warned, maxListedCount: Self.maxListedWarningCount)
   }
 
   /// Counts as rejected what `other` does.

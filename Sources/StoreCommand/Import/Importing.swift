@@ -2,7 +2,8 @@ import ModelStore
 import RecordFormats
 
 /// One import: records from inputs into their models, in one transaction or in batches, in memory
-/// bounded by the longest record, a megabyte of gathered records, or the batch.
+/// bounded by the longest record, a megabyte of gathered records, or the batch. Where the file has
+/// rules that only warn, the changes of a transaction are kept until its end, too.
 ///
 /// No transaction is open while the input may keep its reader waiting: a batch is read before its
 /// transaction begins, and what goes into one transaction comes from a file.
@@ -54,6 +55,9 @@ struct Importing {
   private var progress: Progress
   private var tally = ImportTally()
   private var committed = ImportTally()
+  /// The rules that only warn and that the records of committed transactions break; those of the
+  /// whole import for a dry run.
+  var warned: WarnedRecords { committed.warned }
   private var transactionCount = 0
   /// The place of the source that is being read.
   private var current = 0
@@ -172,22 +176,45 @@ struct Importing {
     tally = committed
     waiting = WaitingRecords()
     gathered = GatheredRecords()
-    do {
-      try store.write { transaction in
-        // The transaction has begun, so no program can change a model until it ends.
-        try store.checkUnchanged(sources.map(\.schema))
-        if plan.stopsAtError { try transaction.deferReferenceChecks() }
-        try body(&self, transaction)
-        try writeGathered(transaction)
-        try takeWaiting(transaction)
-        if plan.isDryRun { throw Stop.dryRun }
+    if try store.hasWarningRules(of: sources.map(\.schema)) {
+      // Its changes are kept in memory until its end, to be compared with these rules.
+      var warned = WarnedRecords()
+      func reviewed(_ transaction: borrowing WriteTransaction) throws {
+        try writeAll(body, transaction)
+        transaction.reviewWarnings(listing: ImportTally.maxListedWarningCount) { warned = $0 }
       }
-    } catch Stop.dryRun {
-      // Rolled back, as it should be.
+      if plan.isDryRun {
+        _ = try store.preview(reviewed)
+      } else {
+        _ = try store.writeReturningChanges(reviewed)
+      }
+      tally.note(warned)
+    } else {
+      do {
+        try store.write { transaction in
+          try writeAll(body, transaction)
+          if plan.isDryRun { throw Stop.dryRun }
+        }
+      } catch Stop.dryRun {
+        // Rolled back, as it should be.
+      }
     }
     committed = tally
     transactionCount += 1
     try rejects?.keep()
+  }
+
+  /// Writes all records of one transaction.
+  private mutating func writeAll(
+    _ body: (inout Importing, borrowing WriteTransaction) throws -> Void,
+    _ transaction: borrowing WriteTransaction
+  ) throws {
+    // The transaction has begun, so no program can change a model until it ends.
+    try store.checkUnchanged(sources.map(\.schema))
+    if plan.stopsAtError { try transaction.deferReferenceChecks() }
+    try body(&self, transaction)
+    try writeGathered(transaction)
+    try takeWaiting(transaction)
   }
 
   /// The records of the next transaction. An error that will stop the import is the last of them.

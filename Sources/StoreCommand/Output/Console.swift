@@ -71,6 +71,27 @@ final class Console {
     utter(CellText.visible(line) + "\n")
   }
 
+  /// A line about a subject: `index IFK_TrackAlbumId: AlbumId`.
+  typealias Remark = (subject: String, text: String)
+
+  /// Prints lines of message. On a terminal, what they say begins in one column.
+  ///
+  /// - Throws: As ``say(_:at:)``.
+  func say(_ remarks: [Remark]) throws(OutputError) {
+    guard talkTerminal.isInteractive else {
+      for remark in remarks { try say("\(remark.subject): \(remark.text)") }
+      return
+    }
+    let widths = remarks.map { DisplayWidth.of(CellText.visible($0.subject)) }
+    let start = 2 + (widths.filter { $0 <= Self.subjectWidthMax }.max() ?? 0)
+    for (remark, width) in zip(remarks, widths) {
+      try say(remark.subject + String(repeating: " ", count: max(2, start - width)) + remark.text)
+    }
+  }
+
+  /// Cells of a subject that others are aligned with.
+  private static let subjectWidthMax = 40
+
   private func utter(_ text: String) {
     do throws(OutputError) {
       try talk.append(text)

@@ -79,8 +79,8 @@ enum TypeWords {
     form.map { "\(type.rawValue) \($0.rawValue)" } ?? type.rawValue
   }
 
-  /// A decision as a sentence for a person, about a field of `model`.
-  static func sentence(_ decision: TypeDecision, of model: String) -> String {
+  /// A decision for a person, about a field of `model`.
+  static func remark(_ decision: TypeDecision, of model: String) -> Console.Remark {
     let declared = decision.declaredType.isEmpty ? "no type" : decision.declaredType
     let count = Grouped.text(decision.valueCount, "value")
     let basis =
@@ -91,8 +91,9 @@ enum TypeWords {
       case (_, let misfits):
         "because \(Grouped.text(misfits)) of \(count) \(misfits == 1 ? "does" : "do") not fit it"
       }
-    return
-      "\(model).\(decision.field) (\(declared)): \(text(decision.type, decision.form)), \(basis)"
+    return (
+      "\(model).\(decision.field) (\(declared))", "\(text(decision.type, decision.form)), \(basis)"
+    )
   }
 
   /// A decision for a program.

@@ -46,19 +46,11 @@ struct ChangeReport {
     try summarize(to: console, isDryRun: context.isDryRun)
   }
 
-  /// The number of lines shown before a question.
-  static let previewCountMax = 5
-
   /// Prints what would be changed before a question: the first lines, then the counts.
   func preview(to console: Console) throws {
-    let terminal = console.talkTerminal
-    for line in lines.prefix(Self.previewCountMax) {
-      let text = line.text(
-        palette: Palette(isColoured: false), width: terminal.width.map { max(20, $0 - 2) })
-      try console.say("  " + text)
-    }
-    if lines.count > Self.previewCountMax {
-      try console.say("  and \(Grouped.text(lines.count - Self.previewCountMax, "more line"))")
+    let width = console.talkTerminal.width.map { max(20, $0 - 2) }
+    try Confirmation.preview(count: lines.count, on: console) { place in
+      lines[place].text(palette: Palette(isColoured: false), width: width)
     }
   }
 

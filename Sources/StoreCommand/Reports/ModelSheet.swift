@@ -30,15 +30,23 @@ struct ModelSheet {
       try context.console.writeLine(try JSONText.text(json))
       return
     }
-    var writer = try context.reportWriter(
-      columns: [
-        OutputColumn("field", role: .key), OutputColumn("type"), OutputColumn("key"),
-        OutputColumn("null"), OutputColumn("default"), OutputColumn("follows"),
-        OutputColumn("rules"),
-      ])
-    for field in schema.fields { try writer.write(row(of: field)) }
+    let columns = [
+      OutputColumn("field", role: .key), OutputColumn("type"), OutputColumn("key"),
+      OutputColumn("null"), OutputColumn("default"), OutputColumn("follows"),
+      OutputColumn("rules"),
+    ]
+    let rows = schema.fields.map(row)
+    // A person sees no empty columns, so that there is room for the others.
+    let shown = columns.indices.filter { index in
+      !context.isForScreen || rows.contains { $0[index] != .text("") }
+    }
+    var writer = try context.reportWriter(columns: shown.map { columns[$0] })
+    for row in rows { try writer.write(shown.map { row[$0] }) }
     try context.finish(writer)
-    for line in remarks { try context.console.say(line) }
+    let count = recordCount.map { Grouped.text($0, "record") } ?? "? records"
+    try context.console.say("\(schema.name)   \(count)")
+    if schema.isWithoutRowID { try context.console.say("without rowid") }
+    try context.console.say(remarks)
   }
 
   private func row(of field: FieldSchema) -> [CellValue] {
@@ -82,24 +90,22 @@ struct ModelSheet {
     }
   }
 
-  private var remarks: [String] {
-    let count = recordCount.map { Grouped.text($0, "record") } ?? "? records"
-    var lines = ["\(schema.name)   \(count)"]
-    if schema.table != schema.name { lines.append("table: \(schema.table)") }
-    if schema.isWithoutRowID { lines.append("without rowid") }
-    lines += schema.uniques.map { "unique together: \($0.joined(separator: ", "))" }
+  private var remarks: [Console.Remark] {
+    var lines: [Console.Remark] = []
+    if schema.table != schema.name { lines.append(("table", schema.table)) }
+    lines += schema.uniques.map { ("unique together", $0.joined(separator: ", ")) }
     lines += schema.indexes.map {
-      "\($0.isUnique ? "unique index" : "index") \($0.name): \($0.fields.joined(separator: ", "))"
+      ("\($0.isUnique ? "unique index" : "index") \($0.name)", $0.fields.joined(separator: ", "))
     }
-    lines += schema.rules.map { "rule \($0.name): \($0.message)" }
+    lines += schema.rules.map { ("rule \($0.name)", $0.message) }
     lines += rules.map { rule in
       let fields = rule.fields.isEmpty ? "" : " (\(rule.fields.joined(separator: ", ")))"
-      return "added \(rule.severity == .warning ? "warning" : "rule") "
-        + "\(rule.name)\(fields): \(rule.message)"
+      let word = rule.severity == .warning ? "warning" : "rule"
+      return ("added \(word) \(rule.name)\(fields)", rule.message)
     }
-    lines += bindings.map { "binding \($0.name): \($0)" }
-    lines += validators.map { "validator in Swift: \($0)" }
-    lines += schema.lists.map { "list \($0.name) of \($0.elementTable)" }
+    lines += bindings.map { ("binding \($0.name)", "\($0)") }
+    lines += validators.map { ("validator in Swift", $0) }
+    lines += schema.lists.map { ("list \($0.name)", "elements of \($0.elementTable)") }
     return lines
   }
 

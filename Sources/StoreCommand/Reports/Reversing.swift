@@ -49,6 +49,8 @@ struct Reversing {
     }
     if let failure, done.isEmpty { throw failure }
     guard !done.isEmpty else { throw missing }
+    // Each step is a transaction of its own.
+    defer { for reversal in done { context.warn(of: reversal.warned) } }
     try context.reporting {
       try report(done.map(\.changes), opened, context)
       guard !context.isDryRun else { return }
@@ -89,6 +91,7 @@ struct Reversing {
       failure = error
     }
     if let possible {
+      defer { context.warn(of: possible.warned) }
       try report([possible.changes], opened, context)
       try context.console.say(
         "\(Grouped.text(possible.reverted.count, "transaction")) would be taken back")

@@ -16,6 +16,13 @@ int allocation_count_begin(void);
 /// Stops counting. Returns how often the calling thread called malloc, calloc or realloc.
 int64_t allocation_count_end(void);
 
+/// Returns how many blocks the thread allocated while it counted and did not free meanwhile. Blocks
+/// from before that were freed meanwhile are subtracted.
+int64_t allocation_count_kept(void);
+
+/// Returns the bytes of these blocks, with what glibc adds to each.
+int64_t allocation_count_kept_bytes(void);
+
 #ifdef __cplusplus
 }
 #endif

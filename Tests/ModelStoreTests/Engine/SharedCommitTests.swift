@@ -223,6 +223,30 @@ import Testing
     #expect(try await store.checkIntegrity() == [])
   }
 
+  /// SQLite ends the pragma only with the transaction, and the store asks for it only if a text may
+  /// have set it.
+  @Test(arguments: [
+    "PRAGMA defer_foreign_keys = ON", "/* a */ pragma main.\"Defer_Foreign_Keys\"(yes)",
+    "EXPLAIN PRAGMA [DEFER_FOREIGN_KEYS] = 1", "PRAGMA `defer_foreign_keys`='true'",
+  ])
+  func deferredReferencesAreCheckedAtOnceByTheNextWrite(text: String) async throws {
+    let deferring: Body = { tx in
+      try tx.execute(SQLText(sql: text))
+      try tx.insert(Album(id: 1, title: "late", artistID: 1))
+      try tx.insert(Artist(id: 1, name: "a"))
+    }
+    let broken: Body = { tx in
+      let error = failure { try tx.insert(Album(id: 2, title: "t", artistID: 9)) }
+      #expect(error?.code == .rejected)
+    }
+    let log = try StatementLog(store)
+    let errors = await HeldWriter.run(on: store, [deferring, broken, broken])
+    try log.stop()
+    #expect(errors.allSatisfy { $0 == nil })
+    #expect(log.takenCount(of: "COMMIT") == 1)
+    #expect(try await store.fetch(Album.all).map(\.id) == [1])
+  }
+
   @Test func savepointsOfABodyKeepWorking() async throws {
     let errors = await HeldWriter.run(
       on: store,

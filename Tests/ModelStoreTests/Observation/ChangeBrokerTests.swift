@@ -82,6 +82,48 @@ import Testing
     for end in ends { end() }
   }
 
+  /// Nothing may read the file then. So an observer that begins just before must wait.
+  @Test func anObserverThatIsResetWaitsForAStateThatItCanRead() {
+    let broker = ChangeBroker()
+    let early = Witness("A")
+    let late = Witness("A")
+    let ends = [broker.add(early)] + [broker.add(late)]
+    let changes = [Self.change("A")]
+    broker.publish(
+      ChangeBroker.Announcement(
+        changes: changes, knownObserver: broker.latestObserver - 1, isHeld: false))
+    #expect(early.commits.events == ["1: 1"])
+    #expect(late.commits.events == [])
+    #expect(broker.hasFailed)
+    broker.publish(.nothing)
+    #expect(late.commits.events == ["2: 0 reset"])
+    #expect(!broker.hasFailed)
+    for end in ends { end() }
+  }
+
+  @Test func aCommitMayBeReadByReadersOfItAndByObserversThatAreReset() {
+    final class Reader: ChangeBroker.Observer {
+      let interests = [ChangeBroker.Interest(model: "B")]
+      let readsFile = true
+      let mayReadFile = true
+      func note(_ commit: ChangeBroker.Commit) -> ChangeBroker.Outcome { [] }
+      func deliver(upTo version: UInt64) {}
+    }
+    let broker = ChangeBroker()
+    let changes = [Self.change("A")]
+    #expect(!broker.mayRead(changes, knownObserver: 0))
+    let ends = [broker.add(Witness("A", outcomes: [.failed])), broker.add(Reader())]
+    let all = broker.latestObserver
+    #expect(!broker.mayRead(changes, knownObserver: all))
+    #expect(broker.mayRead(changes, knownObserver: all - 1))
+    #expect(broker.mayRead(changes + [Self.change("B")], knownObserver: all))
+    #expect(!broker.mayRead([], knownObserver: all))
+    broker.publish(ChangeBroker.Announcement(changes: changes))
+    #expect(broker.mayRead([], knownObserver: all))
+    for end in ends { end() }
+    #expect(!broker.mayRead(changes, knownObserver: 0))
+  }
+
   /// There may be very many observers, and the broker is locked meanwhile.
   @Test func observersOfAResetModelAreKnownWithoutCallingThem() {
     let broker = ChangeBroker()

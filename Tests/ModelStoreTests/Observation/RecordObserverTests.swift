@@ -8,7 +8,7 @@ import Testing
   @Test func theThousandthDeliveryCallsAsDirectlyAsTheFirst() {
     let observer = RecordObserver(
       ObservedFields(Artist.schema, fields: nil, counted: nil), of: nil,
-      mailbox: Mailbox(coalescing: .latest))
+      coalescing: .latest)
     let places = Recorder<UInt>()
     observer.whenReady { _ in
       var local = 0
@@ -48,7 +48,7 @@ import Testing
   @Test func coalescedCommitsAreFilteredAgain() {
     let observer = RecordObserver(
       ObservedFields(Album.schema, fields: nil, counted: [1]), of: nil,
-      mailbox: Mailbox(coalescing: .latest))
+      coalescing: .latest)
     let received = Recorder<UInt64>()
     observer.whenReady { received.add($0.version) }
     #expect(observer.note(Self.update(("a", "b"), ("x", "x"), 1)) == .ready)
@@ -64,7 +64,7 @@ import Testing
   @Test func anEndedObserverIsReleasedThoughEventsWait() {
     var observer: RecordObserver? = RecordObserver(
       ObservedFields(Artist.schema, fields: nil, counted: nil), of: nil,
-      mailbox: Mailbox(coalescing: .every))
+      coalescing: .every)
     weak let kept = observer
     observer?.whenReady { _ in }
     let reset = ChangeBroker.Commit(changes: ChangeSet(version: 1, changes: []), isReset: true)

@@ -89,4 +89,27 @@ import Testing
     }
     subscription.cancel()
   }
+
+  /// In a process of its own, for the same reason.
+  @Test func aForkedChildIsNotTheProcessOfItsParent() async throws {
+    await #expect(processExitsWith: .success) {
+      for _ in 0..<3 {
+        let parents = OpeningProcess()
+        #expect(parents.isCurrent)
+        let code = withUnsafePointer(to: parents) { parents in
+          fault_vfs_in_child(
+            { context in
+              guard let context else { return 1 }
+              let parents = context.assumingMemoryBound(to: OpeningProcess.self).pointee
+              guard !parents.isCurrent else { return 2 }
+              // The child's own note of its number replaces that of its parent.
+              guard OpeningProcess().isCurrent else { return 3 }
+              return parents.isCurrent ? 4 : 0
+            }, UnsafeMutableRawPointer(mutating: parents))
+        }
+        #expect(code == 0)
+        #expect(parents.isCurrent)
+      }
+    }
+  }
 }

@@ -18,6 +18,7 @@ import Testing
     FieldSubject.makeAsyncIterator()
     Gate.end()
     Gate.observe(_:)
+    LiveQuery.derivation()
     LiveQuery.key(at:)
     LiveQuery.keys(in:)
     ObservationBag.hold(_:)

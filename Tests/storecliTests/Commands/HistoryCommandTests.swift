@@ -38,6 +38,24 @@ import Testing
     #expect(try place.run("history", "Trak").code == 3)
   }
 
+  /// The journal records no causes. The present bindings explain a change, or nothing does.
+  @Test func aChangeOfADroppedBindingIsNoLongerAttributedToIt() throws {
+    let place = try journaled()
+    try place.run("update", "Artist", "1", "name=Bells")
+    func origins() throws -> Set<String> {
+      let history = try place.run("history", "Album", "--ndjson", "-q", "--since", "1h").out
+      return Set(history.matches(of: /"origin":"([^"]*)"/).map { String($0.output.1) })
+    }
+    #expect(try origins() == ["binding:Album.artistName"])
+    let sentence = "history shows its changes as those of the programs that caused them"
+    let dropped = try place.run("bindings", "drop", "Album.artistName")
+    #expect(dropped.code == 0 && dropped.err.contains(sentence), "\(dropped)")
+    let after = try origins()
+    #expect(after.count == 1 && !after.contains("binding:Album.artistName"), "\(after)")
+    let help = try place.run("history", "--help").out.replacing("\n", with: " ")
+    #expect(help.contains("The journal records no causes."))
+  }
+
   @Test func undoAndRedoAreInverses() throws {
     let place = try journaled()
     let before = try title(of: "1", place)

@@ -42,6 +42,49 @@ import Testing
     #expect(try place.run("query", "Track", "seconds = 77 and id < 3", "--count").out == "0\n")
   }
 
+  @Test func leavingListsWhatTheModelsTakeAlong() throws {
+    let place = try Workplace()
+    try RawDatabase(place.path("shop.db")).execute(RecordedGuide.shop)
+    for words in [
+      ["adopt", "--yes"], ["journal", "on"], ["update", "Product", "1", "name=Harp"],
+      ["rules", "add", "Product", "--length", "name=1..9", "--name", "short"],
+    ] {
+      try #require(try place.run(words + ["-d", "shop.db"]).code == 0)
+    }
+    let seen = try refusing("leave -d shop.db --force", in: place)
+    #expect(
+      seen == [
+        "  - model Product", "  - model Shelf", "  - rule short  It is about Product.",
+        "Remove 2 models, 1 rule, 1 journal entry from the store, with the store's own tables? "
+          + "Tables and records stay. [y/N]",
+        "nothing was removed",
+      ])
+    #expect(try place.run("models", "-q", "-d", "shop.db").out.split(separator: "\n").count == 2)
+    // Without a question, as from a script.
+    #expect(try place.run("leave", "-d", "shop.db", "--force", "-n").code == 0)
+    #expect(
+      try refusing("leave -d shop.db --force --yes", in: place).contains("nothing was removed")
+        == false)
+    #expect(try place.run("models", "-q", "-d", "shop.db").out == "")
+  }
+
+  @Test func droppingABindingShowsItAndWhatItsFieldKeeps() throws {
+    let place = try music()
+    let seen = try refusing("bindings drop Album.artistName", in: place)
+    #expect(
+      seen == [
+        "  - binding Album.artistName: Album.artistName = Artist.name through Album.artistID",
+        "  Album.artistName keeps its value; Album has 120 records",
+        "Drop the binding Album.artistName? [y/N]", "nothing was dropped",
+      ])
+    #expect(try place.run("bindings", "list", "-q").out.contains("Album.artistName"))
+    let dry = try refusing("bindings drop Album.artistName -n", in: place)
+    #expect(
+      dry == ["would be dropped Album.artistName", "dry run: nothing was dropped"])
+    let dropped = try refusing("bindings drop Album.artistName --yes", in: place)
+    #expect(dropped == ["dropped Album.artistName"])
+  }
+
   @Test func adoptionNamesTheTables() throws {
     let place = try Workplace()
     try RawDatabase(place.path("shop.db")).execute(RecordedGuide.shop)

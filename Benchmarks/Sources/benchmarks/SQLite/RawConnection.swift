@@ -15,6 +15,8 @@ final class RawConnection {
       throw BenchmarkFailure("Cannot open \(path): SQLite code \(code).")
     }
     handle = opened
+    // As the other contenders do: a reader may have to wait a moment for the end of a commit.
+    sqlite3_busy_timeout(handle, 60_000)
     for statement in DurabilityPolicy(synchronous: synchronous).statements {
       try execute(statement)
     }

@@ -185,6 +185,13 @@ extension CatalogEditor {
     return rule.map { "the rule \($0.name)" }
   }
 
+  /// Returns the models together with those of their slots, as opening a store declares them.
+  func withSlots(
+    _ declared: [ModelSchema], on connection: Connection
+  ) throws -> [ModelSchema] {
+    try withAdoptedSlots(declared.withSlotModels(), on: connection)
+  }
+
   func withAdoptedSlots(
     _ declared: [ModelSchema], on connection: Connection
   ) throws -> [ModelSchema] {

@@ -17,7 +17,9 @@ extension CatalogEditor {
     var notices: [StoreError] = []
     if try !isUpToDate(declarations, on: connection) {
       guard mayInstall(declarations) else { throw try refusal(of: declarations, on: connection) }
-      notices = try connection.inTransaction {
+      notices = try withReferences(
+        kept: !copies(declarations, changes, on: connection), on: connection
+      ) {
         try install(declarations, allowing: changes, on: connection)
       }
     }
@@ -79,7 +81,9 @@ extension CatalogEditor {
   private func refusal(
     of declarations: Declarations, on connection: Connection
   ) throws -> StoreError {
-    try SchemaUpdate(declarations.models, in: Catalog(reading: connection)).check(allowing: .none)
+    let update = try SchemaUpdate(declarations.models, in: Catalog(reading: connection))
+    try checkAge(of: declarations.models, update, on: connection)
+    try update.check(allowing: .none)
     return StoreError(
       .readOnly,
       configuration.access == .readOnly
@@ -129,9 +133,8 @@ extension CatalogEditor {
     _ declarations: Declarations, allowing changes: StoreConfiguration.SchemaChanges,
     on connection: Connection
   ) throws -> [StoreError] {
-    let update = try SchemaUpdate(declarations.models, in: Catalog(reading: connection))
-    try update.check(allowing: changes)
-    try Reconciler(connection).apply(update.plan)
+    let standing = changes == .migrate ? try journal.standing(on: connection) : nil
+    try updateTables(of: declarations.models, allowing: changes, on: connection)
     try Catalog(reading: connection).checkReferences(of: declarations.models)
     let models = try schema.known(on: connection, declaring: declarations.models)
     let schemas = try declarations.bindings.map { try $0.schema(in: models) }
@@ -148,7 +151,7 @@ extension CatalogEditor {
     try CatalogEntries.bindings.write(schemas, on: connection)
     try CatalogEntries.validators.write(declarations.validatorSchemas, on: connection)
     // In the same transaction, so that a failure here leaves the file as it was.
-    try journal.install(declarations, unbegun: unbegun, on: connection)
+    try journal.install(declarations, unbegun: unbegun, keeping: standing, on: connection)
     try recordOrder(for: declarations, on: connection)
     return notices
   }
@@ -162,10 +165,11 @@ extension CatalogEditor {
     let bindings = try allBindings(declared, in: models, on: connection)
     let reconciler = Reconciler(connection)
     for name in bindings.obsolete { try reconciler.dropBinding(name) }
-    try JournalMark.signing(on: connection) {
-      _ = try reconciler.reconcile(
-        CompiledBindings(bindings.kept, in: models, on: connection))
+    let synchronised = try JournalMark.signing(on: connection) {
+      try reconciler.reconcile(CompiledBindings(bindings.kept, in: models, on: connection))
     }
+    try checkCascades(
+      of: synchronised, bindings.kept, in: models, on: connection)
     return bindings.obsolete
   }
 

@@ -29,11 +29,21 @@ extension CatalogEditor {
   func reportAdoptedDrift() {
     do {
       let drift = try engine.connections.writer.sync { writer in
-        try Self.adoptedModels(on: writer.connection).compactMap(\.drift)
+        try Self.isRecordedInOrder(on: writer.connection)
+          ? [] : Self.adoptedModels(on: writer.connection).compactMap(\.drift)
       }
       if !drift.isEmpty { engine.reports.send(StoreError(outdated: drift)) }
     } catch {
       engine.reports.send(StoreError(reporting: models.storeError(error, about: nil)))
+    }
+  }
+
+  /// Whether the file records that it is in order. Adopted models then had no drift, and neither
+  /// the schema nor the catalog has changed since.
+  private static func isRecordedInOrder(on connection: Connection) throws -> Bool {
+    try connection.inOneState {
+      let filed = try FiledCatalog.knowingTable { try FiledCatalog(reading: connection) }
+      return filed.flatMap { $0 }?.vouches(for: FiledCatalog.file) ?? false
     }
   }
 

@@ -135,6 +135,8 @@ struct CatalogEditor {
         if mayInstall(declarations), !declarations.isEmpty {
           try noteOrder(for: declarations, on: writer.connection)
         }
+        // A copied table is in the log once more.
+        if changes == .migrate { engine.maintenance.checkpointIfNeeded(&writer) }
         try use(declarations, &writer)
         return false
       } catch {

@@ -5,14 +5,20 @@ struct JournalEditor {
   /// Sets up recording for declared models as the configuration asks, and for other models as the
   /// file says. Uses its own transaction, unless one is open.
   ///
-  /// - Parameter unbegun: The models that have had no records yet; see ``unbegun(_:on:)``.
+  /// - Parameters:
+  ///   - unbegun: The models that have had no records yet; see ``unbegun(_:on:)``.
+  ///   - standing: The journal's state when the transaction began; nil if it is unknown.
   func install(
-    _ declarations: Declarations, unbegun: Set<String> = [], on connection: Connection
+    _ declarations: Declarations, unbegun: Set<String> = [],
+    keeping standing: JournalStanding? = nil,
+    on connection: Connection
   ) throws {
     guard try plan(for: declarations, on: connection)?.isEmpty == false else { return }
     func apply() throws {
       // Another process may have done it already, or asked for more.
-      guard let plan = try plan(for: declarations, unbegun: unbegun, on: connection) else { return }
+      let plan = try plan(
+        for: declarations, unbegun: unbegun, keeping: standing, on: connection)
+      guard let plan else { return }
       try Reconciler(connection).apply(plan)
     }
     try connection.isInTransaction ? apply() : connection.inTransaction(apply)
@@ -20,7 +26,9 @@ struct JournalEditor {
 
   /// Returns the steps of ``install(_:on:)``; nil if nothing is to be recorded.
   func plan(
-    for declarations: Declarations, unbegun: Set<String> = [], on connection: Connection
+    for declarations: Declarations, unbegun: Set<String> = [],
+    keeping standing: JournalStanding? = nil,
+    on connection: Connection
   ) throws -> SchemaPlan? {
     let detail = declarations.changeJournal
     guard let layouts = try JournalLayouts(reading: connection),
@@ -33,8 +41,29 @@ struct JournalEditor {
         details[model.name] = detail
       }
     }
-    return try CompiledJournal(layouts, of: models, in: try Catalog(reading: connection))
-      .plan(recording: details, unbegun: unbegun)
+    let journal = CompiledJournal(layouts, of: models, in: try Catalog(reading: connection))
+    return try journal.plan(recording: details, unbegun: unbegun) { layout, number in
+      try standing?.hasMissedNothing(of: layout, number, now: journal, on: connection) ?? false
+    }
+  }
+
+  /// Returns the names of those of `models` that are recorded.
+  func recorded(of models: [ModelSchema], on connection: Connection) throws -> Set<String> {
+    guard let layouts = try JournalLayouts(reading: connection) else { return [] }
+    return Set(models.map(\.name)).intersection(layouts.current.keys)
+  }
+
+  /// Returns the names of those of `models` that are recorded with other fields, or whose triggers
+  /// have drifted. Their journal has a gap when their tables are as declared.
+  func gaps(of models: [ModelSchema], on connection: Connection) throws -> [String] {
+    guard let layouts = try JournalLayouts(reading: connection) else { return [] }
+    let filed = try schema.filed(on: connection)
+    let damaged = CompiledJournal(layouts, of: filed, in: try Catalog(reading: connection))
+      .damagedModels
+    return models.filter { model in
+      guard let layout = layouts.layout(of: model.name) else { return false }
+      return layout != JournalLayout(model, detail: layout.detail) || damaged.contains(model.name)
+    }.map(\.name).sorted()
   }
 
   /// Returns those of `models` that the file does not know yet, if their tables and the journal

@@ -74,7 +74,8 @@ final class CaptureSession {
         return try snapshot { try self.read(row, on: $0) }
       },
       after: { row in
-        let image = try self.read(row, on: connection)
+        let latest = capture.latestImage(of: row, failureCount: Statement.failureCount)
+        let image = try latest ?? self.read(row, on: connection)
         self.earlier?.add(image, of: row, in: self.plan.tables[row.table])
         return image
       })
@@ -150,6 +151,22 @@ final class CaptureSession {
       let place = try capture.updating(
         table: number, identity: old, by: provenance, isWanted: isWanted, before: before)
       try noteFields(row, at: place, in: table, by: provenance)
+      guard isWanted, !table.needsSnapshot else { return }
+      capture.setLatest(
+        latestImage(row, in: table), of: place, failureCount: Statement.failureCount)
+    }
+  }
+
+  /// Returns the row as the update leaves it; nil if a value cannot be read. That matters only if
+  /// the value is still there when the transaction ends, and then the row is read from its table.
+  private func latestImage(_ row: borrowing PreupdateRow, in table: TrackedTable) -> [SQLValue]? {
+    do throws(ColumnError) {
+      return try table.image { place throws(ColumnError) -> SQLValue in
+        guard let column = table.storedColumns[table.fields[place]] else { return .null }
+        return try row.new(at: column)
+      }
+    } catch {
+      return nil
     }
   }
 
@@ -175,8 +192,7 @@ final class CaptureSession {
   private func noteFields(
     _ row: borrowing PreupdateRow, at place: Int, in table: TrackedTable, by provenance: Provenance
   ) throws {
-    let standing = capture.rows[place]
-    guard provenance.origin != standing.provenance.origin || standing.hasMarks else { return }
+    guard capture.mayDiffer(provenance, at: place) else { return }
     for field in table.fields {
       guard let column = table.storedColumns[field] else { continue }
       if try row.old(at: column) != row.new(at: column) {

@@ -8,7 +8,7 @@ internal import Synchronization
 final class ConnectionQueue<Resource>: @unchecked Sendable {
   // Guard: `resource` is used on `queue` only. `connection` is stored separately for `interrupt`,
   // the only call that SQLite allows on any thread: https://sqlite.org/c3ref/interrupt.html
-  private var resource: Resource?
+  private var resource: Held?
   private let connection: Mutex<Interruptible>
   private let queue: DispatchQueue
   private let turn = QueueTurn()
@@ -17,6 +17,15 @@ final class ConnectionQueue<Resource>: @unchecked Sendable {
   /// The thread that runs a body now, or 0.
   private let owner = Atomic<UInt>(0)
   private let isClosed = Atomic<Bool>(false)
+
+  /// Lends the resource in place, because a copy of a large one takes time.
+  private struct Held {
+    var resource: Resource
+
+    mutating func use<Result>(_ body: (inout Resource) throws -> Result) rethrows -> Result {
+      try body(&resource)
+    }
+  }
 
   private struct Interruptible: @unchecked Sendable {
     // Guard: while a body runs, other threads only call `interrupt` through it, under the mutex.
@@ -61,7 +70,7 @@ final class ConnectionQueue<Resource>: @unchecked Sendable {
   }
 
   init(_ resource: Resource, connection: Connection, label: String) {
-    self.resource = resource
+    self.resource = Held(resource: resource)
     self.connection = Mutex(Interruptible(connection: connection))
     queue = DispatchQueue(label: label, qos: .userInitiated)
     queue.setSpecific(key: queueInUse, value: turn)
@@ -80,6 +89,10 @@ final class ConnectionQueue<Resource>: @unchecked Sendable {
     }
     return false
   }
+
+  /// Whether no body runs on the queue. A body that does not run on the calling thread may begin or
+  /// end meanwhile.
+  var isIdle: Bool { owner.load(ordering: .relaxed) == 0 }
 
   /// Runs `body` on the calling thread after all earlier bodies. If a task waits for it, cancelling
   /// the task stops it.
@@ -204,9 +217,7 @@ final class ConnectionQueue<Resource>: @unchecked Sendable {
   func inside<Result>(_ body: (Connection) throws -> Result) throws -> Result {
     precondition(isCurrent, "Only a body of the queue may use its connection.")
     let held = connection.withLock { $0 }
-    guard let connection = held.connection else {
-      throw StoreError(.misuse, "The store is closed.")
-    }
+    guard let connection = held.connection else { throw Self.closed }
     return try body(connection)
   }
 
@@ -215,15 +226,12 @@ final class ConnectionQueue<Resource>: @unchecked Sendable {
     // So either a body does not begin, or `close` sees that it has begun.
     owner.store(currentThread(), ordering: .sequentiallyConsistent)
     defer { owner.store(0, ordering: .relaxed) }
-    guard !isClosed.load(ordering: .sequentiallyConsistent), var held = resource.take() else {
-      throw StoreError(.misuse, "The store is closed.")
-    }
+    guard !isClosed.load(ordering: .sequentiallyConsistent) else { throw Self.closed }
+    defer { if isClosed.load(ordering: .relaxed) { letGo() } }
     do {
-      let result = try body(&held)
-      giveBack(consume held)
+      guard let result = try resource?.use(body) else { throw Self.closed }
       return result
     } catch {
-      giveBack(consume held)
       let reason = (error as? ConnectionFailure)?.reason ?? error
       guard let error = (reason as? SQLiteError).map({ StoreError($0) }) ?? reason as? StoreError
       else { throw reason }
@@ -231,9 +239,7 @@ final class ConnectionQueue<Resource>: @unchecked Sendable {
     }
   }
 
-  private func giveBack(_ held: consuming Resource) {
-    if isClosed.load(ordering: .relaxed) { letGo() } else { resource = consume held }
-  }
+  private static var closed: StoreError { StoreError(.misuse, "The store is closed.") }
 
   /// Releases the resource when the running body has ended, which closes the connection. Waiting
   /// bodies fail.

@@ -5,6 +5,8 @@ internal import Synchronization
 /// It is immutable: a schema change creates a new registry.
 final class ModelRegistry: Sendable {
   let schema: StoreSchema
+  /// Distinguishes this registry from every other of the process, including released ones.
+  let number = ModelRegistry.numbers.add(1, ordering: .relaxed).newValue
   /// The contents of the file.
   let facts: FileFacts
   /// The models whose changes the journal should record, but whose triggers are not as expected.
@@ -15,6 +17,7 @@ final class ModelRegistry: Sendable {
   private let statements = Mutex<[String: RecordSQL]>([:])
   /// The type checks run once per model type and registry.
   private let known = Mutex<[ObjectIdentifier: RecordSQL]>([:])
+  private static let numbers = Atomic<UInt64>(0)
   private let probes = Mutex<[String: RecordProbe]>([:])
   private let followed = Mutex<FollowedBindings?>(nil)
   /// Nil for models whose records are inserted one by one.

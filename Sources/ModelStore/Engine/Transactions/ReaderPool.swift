@@ -10,7 +10,7 @@ extension Connection: ConnectionOwner {
 }
 
 /// A connection that can read, for one body at a time: a ``ReaderLane``, or the writer's queue.
-protocol ReadingQueue: Sendable {
+protocol ReadingQueue: AnyObject, Sendable {
   /// Whether the calling code may not wait for this queue. See ``ConnectionQueue/isCurrent``.
   var isCurrent: Bool { get }
   /// Runs `body` on the calling thread.
@@ -84,6 +84,13 @@ final class ReaderPool: Sendable {
     /// The position of the first connection without reads. Inside a write, the writer's is none.
     var free: Int? { slots.firstIndex { $0.load == 0 && !$0.queue.isCurrent } }
 
+    /// Takes the first connection without reads; nil if there is none, or the pool is closed.
+    mutating func takeIdle() -> Taken? {
+      guard !isClosed, let place = free else { return nil }
+      slots[place].load += 1
+      return Taken(place: place, queue: slots[place].queue)
+    }
+
     /// The position of the connection with the fewest reads. A read inside a read uses another
     /// connection: its own one waits for the outer read to end.
     var leastLoaded: Int? {
@@ -151,6 +158,7 @@ final class ReaderPool: Sendable {
   /// Takes a connection for the calling thread, which waits for it.
   private func take() throws -> Taken {
     try process.check()
+    if let taken = state.withLockUnchecked({ state in state.takeIdle() }) { return taken }
     if let taken = try state.withLock({ state in try takeFree(&state) }) { return taken }
     let sleeper = Sleeper()
     while true {
@@ -220,7 +228,11 @@ final class ReaderPool: Sendable {
   }
 
   private func give(_ place: Int) {
-    let woken: [Sleeper] = state.withLock { state in
+    let woken: [Sleeper] = state.withLockUnchecked { state in
+      guard !state.sleepers.isEmpty else {
+        state.slots[place].load -= 1
+        return []
+      }
       let next = state.sleepers.firstIndex { $0.place == nil && !$0.held.contains(place) }
       // Tasks may keep a connection busy without a break, so this does not wait for a free one.
       if let next, state.sleepers[next].sleeper.hasWaitedLong, !state.isClosed {

@@ -1,5 +1,6 @@
 /// The runner of a transaction's statements. It undoes a failed statement in the file, in the
 /// capture and in the order of lists.
+@usableFromInline
 struct StatementRunner {
   let connection: Connection
   let models: ModelRegistry

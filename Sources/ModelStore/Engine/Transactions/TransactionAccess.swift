@@ -3,12 +3,10 @@
 /// It lives as long as its transaction.
 public final class _TransactionAccess {
   /// Runs the transaction's statements.
-  let runner: StatementRunner
+  @usableFromInline let runner: StatementRunner
   let refusals: StoreConfiguration.Refusals
   /// The notes that its calls make for the end of the transaction.
   var notes: TransactionNotes
-  /// The last statements that were used: a loop over records of one type asks the registry once.
-  private var latest: (model: ObjectIdentifier, sql: RecordSQL)?
 
   init(
     connection: Connection, models: ModelRegistry, capture: CaptureSession?,
@@ -27,61 +25,26 @@ public final class _TransactionAccess {
 
   // Reading
 
-  // Inlinable so that the caller's compiler sees the record's type. Together with the registry's
-  // look-ups, this reduced a fetch from 2.1 to 1.5 times the C API's time.
   @inlinable
   func records<Element: Fetchable>(_ text: SQLText, of schema: ModelSchema) throws -> [Element] {
-    var records: [Element] = []
-    try forEachRow(text, of: schema) { row in
-      records.append(try Element(row: row, schema: schema))
-    }
-    return records
+    try runner.records(text, of: schema)
   }
 
   @inlinable
   func record<M: Model>(_ model: M.Type, key: M.Key) throws -> M? {
-    var record: M?
-    try withRow(of: model, key: key) { row in record = try M(row: row) }
-    return record
-  }
-
-  @usableFromInline
-  func forEachRow(
-    _ text: SQLText, of schema: ModelSchema, _ body: (borrowing RowView) throws -> Void
-  ) throws {
-    try runner.run(text.sql, of: schema) { statement in
-      try statement.bind(text)
-      try Self.reading(statement, of: schema) { row in
-        while try statement.step() { try body(row) }
-      }
-    }
+    try runner.record(model, key: key)
   }
 
   func forEachRecord<Element: Fetchable>(
     _ text: SQLText, of schema: ModelSchema, _ body: (Element) throws -> Void
   ) throws {
-    try forEachRow(text, of: schema) { row in try body(try Element(row: row, schema: schema)) }
-  }
-
-  /// Calls `body` with the record's row, if there is one.
-  @usableFromInline
-  func withRow<M: Model>(
-    of model: M.Type, key: M.Key, _ body: (borrowing RowView) throws -> Void
-  ) throws {
-    let sql = try statements(for: model)
-    try runner.run(sql.select, of: sql.schema) { statement in
-      try Self.bind(key, to: statement, of: sql.schema)
-      guard try statement.step() else { return }
-      try Self.reading(statement, of: sql.schema, body)
+    try runner.forEachRow(text, of: schema) { row in
+      try body(try Element(row: row, schema: schema))
     }
   }
 
   func statements<M: Model>(for model: M.Type) throws -> RecordSQL {
-    let identity = ObjectIdentifier(model)
-    if let latest, latest.model == identity { return latest.sql }
-    let found = try models.statements(for: model)
-    latest = (identity, found)
-    return found
+    try runner.statements(for: model)
   }
 
   func record(_ schema: ModelSchema, key: [SQLValue]) throws -> DynamicRecord? {
@@ -94,41 +57,10 @@ public final class _TransactionAccess {
     return try runner.run(sql.select, of: schema) { statement in
       try statement.bind(key)
       guard try statement.step() else { return nil }
-      return try Self.reading(statement, of: schema) { row in
+      return try runner.reading(statement, of: schema) { row in
         try DynamicRecord(row: row, schema: schema)
       }
     }
-  }
-
-  /// Runs `body` on the statement's current row, also if `body` steps to further rows.
-  ///
-  /// - Throws: What `body` throws. For a value that it cannot read, a ``StoreError`` that names the
-  ///   field and the record.
-  private static func reading<Result>(
-    _ statement: borrowing Statement, of schema: ModelSchema,
-    _ body: (borrowing RowView) throws -> Result
-  ) throws -> Result {
-    let row = RowView(statement: statement.handle)
-    do {
-      return try body(row)
-    } catch let error as ColumnError {
-      throw StoreError(error, reading: schema, key: key(in: row, of: schema))
-    }
-  }
-
-  /// Returns the key of the record in `row`, which has all fields of `schema`; nil if the key
-  /// cannot be read.
-  static func key(in row: borrowing RowView, of schema: ModelSchema) -> [SQLValue]? {
-    guard schema.kind == .table, row.columnCount == schema.fields.count else { return nil }
-    var key: [SQLValue] = []
-    for index in schema.keyIndices {
-      do throws(ColumnError) {
-        key.append(try row.value(at: index))
-      } catch {
-        return nil
-      }
-    }
-    return key
   }
 
   func rows(_ text: SQLText) throws -> [ResultRow] {
@@ -156,7 +88,7 @@ public final class _TransactionAccess {
     try runner.run(text.sql) { statement in
       guard statement.isReadOnly else { throw Self.changesSomething }
       try statement.bind(text)
-      try statement.forEachRow { row in try body(statement, row) }
+      try statement.forEachRowOfRun { row in try body(statement, row) }
     }
   }
 
@@ -321,13 +253,10 @@ public final class _TransactionAccess {
   }
 
   static func bind<Key: ModelKey>(
-    _ key: Key, to statement: borrowing Statement, of schema: ModelSchema
+    _ key: Key, to statement: borrowing Statement, of sql: RecordSQL
   ) throws {
-    do {
-      try statement.bind(try key.sqlValues())
-    } catch let error as ColumnError {
-      throw StoreError(
-        .invalidValue, "\(schema.name): the key cannot be stored: \(error).", model: schema.name)
+    try StatementRunner.bind(to: statement, of: sql.schema, keyCount: sql.keyCount) {
+      arguments throws(ColumnError) in try key._bind(to: &arguments)
     }
   }
 

@@ -168,7 +168,9 @@ extension WriteTransaction {
     }
     do {
       try access.runner.run(sql.update, of: sql.schema) { statement in
-        try _TransactionAccess.bind(to: statement, of: sql.schema) { try record.encode(to: &$0) }
+        try _TransactionAccess.bind(
+          to: statement, of: sql.schema, room: access.connection.argumentRoom
+        ) { try record.encode(to: &$0) }
         try statement.run()
       }
     } catch {
@@ -189,7 +191,7 @@ extension WriteTransaction {
     let sql = try access.statements(for: M.self)
     let index = try Self.index(of: field)
     try update(
-      sql.schema, key: try Self.values(key),
+      sql.schema, by: sql, key: try Self.values(key),
       values: [(index, try Self.value(value, index, sql.schema))])
   }
 
@@ -202,7 +204,7 @@ extension WriteTransaction {
     let sql = try access.statements(for: model)
     do {
       try access.runner.run(sql.delete, of: sql.schema) { statement in
-        try _TransactionAccess.bind(key, to: statement, of: sql.schema)
+        try _TransactionAccess.bind(key, to: statement, of: sql)
         try statement.run()
       }
     } catch {
@@ -370,7 +372,9 @@ extension WriteTransaction {
   public borrowing func update(
     _ schema: ModelSchema, key: [SQLValue], set values: [String: SQLValue]
   ) throws {
-    try update(schema, key: key, values: try Self.fields(values, of: schema))
+    try update(
+      schema, by: access.models.statements(for: schema), key: key,
+      values: try Self.fields(values, of: schema))
   }
 
   /// Deletes the record with that key.
@@ -429,16 +433,17 @@ extension WriteTransaction {
   }
 
   private borrowing func update(
-    _ schema: ModelSchema, key: [SQLValue], values: [(index: Int, value: SQLValue)]
+    _ schema: ModelSchema, by sql: @autoclosure () -> RecordSQL, key: [SQLValue],
+    values: [(index: Int, value: SQLValue)]
   ) throws {
     try _TransactionAccess.check(key, of: schema)
     guard !values.isEmpty else {
       guard try access.record(schema, key: key) != nil else { throw notFound(schema, key) }
       return
     }
-    let sql = access.models.statements(for: schema).update(fields: values.map(\.index))
+    let text = sql().update(fields: values.map(\.index))
     do {
-      try access.runner.run(sql, of: schema) { statement in
+      try access.runner.run(text, of: schema) { statement in
         try statement.bind(values.map(\.value) + key)
         try statement.run()
       }

@@ -16,11 +16,16 @@ final class ChangeBroker: Sendable {
     /// The model of its first interest.
     var model: String { get }
     func note(_ commit: Commit) -> Outcome
-    /// Whether `note` may read the file to follow a commit that is not a reset.
+    /// Whether `note` may read the file to follow a commit that is not a reset. It may change.
     var readsFile: Bool { get }
+    /// Whether ``readsFile`` may ever be true. It does not change.
+    var mayReadFile: Bool { get }
     /// Hands the noted events to the subscriber, except events that contain only commits after
     /// `version`. Called on the delivery queue.
     func deliver(upTo version: UInt64)
+    /// Whether `deliver` sets the cascade of each event itself. Otherwise it runs in the cascade of
+    /// the commit, extended by the observer's model.
+    var extendsCascade: Bool { get }
   }
 
   /// What an observer did with a commit.
@@ -90,6 +95,9 @@ final class ChangeBroker: Sendable {
     /// Whether the file already contains later writes, which are published next. Observers that
     /// need a reset receive it with the last of them, whose state they can read.
     var isFollowed = false
+    /// Whether the connection keeps reading the state of the commit. If not, observers that need a
+    /// reset wait for the next announcement.
+    var isHeld = true
 
     /// Changes that are unknown or too many to list.
     static var reset: Announcement { Announcement(isReset: true) }
@@ -98,29 +106,43 @@ final class ChangeBroker: Sendable {
     static var nothing: Announcement { Announcement() }
   }
 
-  private struct State {
+  /// What the mutex guards.
+  struct State {
+    /// All observers except those of single records, which `routes` has.
     var observers: [UInt64: any Observer] = [:]
+    /// The number of observers that may read the file.
+    var readerCount = 0
     var routes = ChangeRoutes()
     /// Observers that could not apply an earlier commit.
     var failed: Set<UInt64> = []
     var nextNumber: UInt64 = 0
     var version: UInt64 = 0
     var generation: UInt64 = 0
-    /// The number of deliveries that a writer waited for, and of those that are finished.
-    var awaitedCount: UInt64 = 0
+    /// The number of deliveries that a writer waited for and that are finished.
     var settledCount: UInt64 = 0
     var audienceChanged: (@Sendable () -> Void)?
+
+    var observerCount: Int { observers.count + routes.recordObserverCount }
+
+    mutating func add(_ observer: any Observer, as number: UInt64, _ interests: [Interest]) {
+      observers[number] = observer
+      for interest in interests {
+        if routes.add(number, for: interest) { generation += 1 }
+      }
+    }
   }
 
-  /// The number of turns that were put on the delivery queue so far.
-  private let turnCount = Atomic<UInt64>(0)
+  /// The number of deliveries so far that a writer waits for.
+  private let awaited = Atomic<UInt64>(0)
   // Never held while a subscriber's code runs.
   private let state = Mutex(State())
   private let queue = DispatchQueue(label: "modelstore.delivery", qos: .userInitiated)
+  private let pace: DeliveryPace
   /// Marks the delivery queue of this broker.
   private let mark = DispatchSpecificKey<Bool>()
 
-  init() {
+  init(pace: DeliveryPace = DeliveryPace()) {
+    self.pace = pace
     queue.setSpecific(key: mark, value: true)
   }
 
@@ -137,7 +159,7 @@ final class ChangeBroker: Sendable {
   var latestObserver: UInt64 { state.withLock { $0.nextNumber } }
 
   /// Whether there are any observers.
-  var hasObservers: Bool { state.withLock { !$0.observers.isEmpty } }
+  var hasObservers: Bool { state.withLock { $0.observerCount > 0 } }
 
   /// Calls `body` when the first observer is added and when the last one is removed. Calls can
   /// overtake each other, so read ``hasObservers`` for the current state.
@@ -171,24 +193,55 @@ final class ChangeBroker: Sendable {
   /// - Returns: The observer's number. Pass it to ``remove(_:)`` to end the observation.
   func enter(_ observer: some Observer) -> UInt64 {
     let interests = observer.interests
+    let mayReadFile = observer.mayReadFile
     let (number, audienceChanged) = state.withLock { state in
       state.nextNumber += 1
       let number = state.nextNumber
-      state.observers[number] = observer
-      for interest in interests {
-        if state.routes.add(number, for: interest) { state.generation += 1 }
-      }
-      return (number, state.observers.count == 1 ? state.audienceChanged : nil)
+      state.add(observer, as: number, interests)
+      if mayReadFile { state.readerCount += 1 }
+      return (number, state.observerCount == 1 ? state.audienceChanged : nil)
     }
     audienceChanged?()
     return number
+  }
+
+  /// Adds an observer of records, unless it has ended.
+  func enter(_ observer: RecordObserver) {
+    let interests = observer.record.isAll ? observer.interests : []
+    let audienceChanged = state.withLock { state -> (@Sendable () -> Void)? in
+      guard observer.begins(as: state.nextNumber + 1) else { return nil }
+      state.nextNumber += 1
+      if observer.record.isAll {
+        state.add(observer, as: state.nextNumber, interests)
+      } else if state.routes.add(observer) {
+        state.generation += 1
+      }
+      return state.observerCount == 1 ? state.audienceChanged : nil
+    }
+    audienceChanged?()
+  }
+
+  /// Removes an observer of records, which has this number.
+  func remove(_ observer: RecordObserver, number: UInt64) {
+    guard !observer.record.isAll else { return remove(number) }
+    let audienceChanged = state.withLock { state -> (@Sendable () -> Void)? in
+      state.failed.remove(number)
+      let (isFound, changes) = state.routes.remove(observer)
+      if changes { state.generation += 1 }
+      return isFound && state.observerCount == 0 ? state.audienceChanged : nil
+    }
+    audienceChanged?()
   }
 
   /// All observers, in the order of registration.
   ///
   /// - Complexity: O(n log n) for n observers.
   var observers: [any Observer] {
-    state.withLock { state in state.observers.sorted { $0.key < $1.key }.map(\.value) }
+    state.withLock { state in
+      var numbered = state.observers.map { (number: $0.key, observer: $0.value) }
+      state.routes.forEachRecordObserver { numbered.append((number: $1, observer: $0)) }
+      return numbered.sorted { $0.number < $1.number }.map(\.observer)
+    }
   }
 
   /// Removes the observer with this number. It receives no further commits.
@@ -197,10 +250,11 @@ final class ChangeBroker: Sendable {
       state -> ((any Observer)?, (@Sendable () -> Void)?) in
       guard let observer = state.observers.removeValue(forKey: number) else { return (nil, nil) }
       state.failed.remove(number)
+      if observer.mayReadFile { state.readerCount -= 1 }
       for interest in observer.interests {
         if state.routes.remove(number, for: interest) { state.generation += 1 }
       }
-      return (observer, state.observers.isEmpty ? state.audienceChanged : nil)
+      return (observer, state.observerCount == 0 ? state.audienceChanged : nil)
     }
     audienceChanged?()
     // Released outside the lock: the observer's deinitialization may run the caller's code.
@@ -215,39 +269,28 @@ final class ChangeBroker: Sendable {
   func publish(_ announcement: Announcement) -> ChangeSet {
     // A suppressed observer that failed earlier must receive its reset before it skips this commit.
     if !announcement.suppressed.isEmpty, hasFailed { publish(.nothing) }
-    let (published, concerned) = state.withLock { state in
+    let (published, matches) = state.withLock { state in
       state.version += 1
       let published = ChangeSet(version: state.version, changes: announcement.changes)
-      guard !state.observers.isEmpty else {
-        return (published, [] as [Delivery])
-      }
+      guard state.observerCount > 0 else { return (published, Matches()) }
       return (published, Self.route(published, announcement, in: &state))
     }
+    guard !matches.isEmpty else { return published }
     for outlet in announcement.suppressed { outlet.beginSuppression() }
-    var ready: [any Observer] = []
-    var failed: [UInt64] = []
-    var isAwaited = false
-    // A write publishes in the cascade that it belongs to, and setting it again for each observer
-    // would cost more than the rest.
-    let isInWave = Wave.current == announcement.wave
-    for (number, observer, commit) in concerned {
-      let outcome =
-        isInWave
-        ? observer.note(commit)
-        : Wave.$current.withValue(announcement.wave) { observer.note(commit) }
-      if outcome.contains(.ready) { ready.append(observer) }
-      if outcome.contains(.failed) { failed.append(number) }
-      if outcome.contains(.awaited) { isAwaited = true }
-    }
+    let noted = note(published, announcement, to: matches)
     for outlet in announcement.suppressed { outlet.endSuppression() }
-    if !failed.isEmpty {
+    if !noted.failed.isEmpty {
       state.withLock { state in
-        state.failed.formUnion(failed.filter { state.observers[$0] != nil })
+        state.failed.formUnion(noted.failed.filter { state.observers[$0] != nil })
       }
     }
-    enqueue(for: ready.isEmpty ? [] : isAwaited ? [.ready, .awaited] : .ready) {
-      [ready, wave = announcement.wave] in
+    enqueue(for: noted.ready.isEmpty ? [] : noted.isAwaited ? [.ready, .awaited] : .ready) {
+      [ready = noted.ready, wave = announcement.wave] in
       for observer in ready {
+        guard !observer.extendsCascade else {
+          observer.deliver(upTo: published.version)
+          continue
+        }
         Wave.$current.withValue(wave.heard(at: ObservedPath(model: observer.model))) {
           observer.deliver(upTo: published.version)
         }
@@ -256,72 +299,52 @@ final class ChangeBroker: Sendable {
     return published
   }
 
+  /// What observers did with a commit.
+  private struct Noted {
+    var ready: [any Observer] = []
+    var failed: [UInt64] = []
+    var isAwaited = false
+  }
+
+  /// Passes a commit to the observers that it concerns, in the order of registration.
+  private func note(
+    _ published: ChangeSet, _ announcement: Announcement, to matches: Matches
+  ) -> Noted {
+    var noted = Noted()
+    // A write publishes in the cascade that it belongs to, and setting it again for each observer
+    // would cost more than the rest.
+    let isInWave = Wave.current == announcement.wave
+    matches.forEachObserver(published.changes) { number, observer, changes, isReset in
+      let commit = Commit(
+        changes: ChangeSet(version: published.version, changes: changes),
+        edits: announcement.edits, isReset: isReset, wave: announcement.wave)
+      let outcome =
+        isInWave
+        ? observer.note(commit)
+        : Wave.$current.withValue(announcement.wave) { observer.note(commit) }
+      if outcome.contains(.ready) { noted.ready.append(observer) }
+      if outcome.contains(.failed) { noted.failed.append(number) }
+      if outcome.contains(.awaited) { noted.isAwaited = true }
+    }
+    return noted
+  }
+
   /// Whether an observer that could not apply an earlier commit waits for a reset.
   var hasFailed: Bool { state.withLock { !$0.failed.isEmpty } }
 
-  private typealias Delivery = (number: UInt64, observer: any Observer, commit: Commit)
-
-  private static func route(
-    _ published: ChangeSet, _ announcement: Announcement, in state: inout State
-  ) -> [Delivery] {
-    let lastSafe = announcement.isReset ? 0 : announcement.knownObserver
-    var parts: [UInt64: [RecordChange]] = [:]
-    guard !announcement.isFollowed else {
-      return routeFollowed(published, announcement, in: state)
+  /// Returns whether publishing a write may read the file: an observer that reads it follows the
+  /// write, or an observer needs a reset.
+  ///
+  /// - Parameter knownObserver: The latest observer whose interest `changes` cover.
+  /// - Complexity: As ``hasReader(of:)``, or O(all observers) if there are later observers.
+  func mayRead(_ changes: [RecordChange], knownObserver: UInt64) -> Bool {
+    let (hasReset, hasReader) = state.withLock { state in
+      (
+        !state.failed.isEmpty || state.hasObservers(after: knownObserver),
+        state.readerCount > 0
+      )
     }
-    var failed = state.failed
-    state.failed = []
-    for model in announcement.resetModels {
-      state.routes.forEachObserver(ofModel: model) { failed.insert($0) }
-    }
-    for number in failed { parts[number] = [] }
-    // A group delivers what its members noted, whichever commit that came from.
-    if !failed.isEmpty {
-      for (number, observer) in state.observers where observer is QueryGroup { parts[number] = [] }
-    }
-    func isReset(_ number: UInt64) -> Bool { number > lastSafe || failed.contains(number) }
-    if lastSafe < state.nextNumber {
-      for number in state.observers.keys where number > lastSafe { parts[number] = [] }
-    }
-    // An observer that is reset gets no changes: fields that no observer had asked for may be
-    // missing.
-    for change in published.changes {
-      state.routes.forEachObserver(of: change) { number in
-        if !isReset(number) { parts[number, default: []].append(change) }
-      }
-    }
-    return deliveries(of: parts, published, announcement, in: state, isReset)
-  }
-
-  /// Routes a commit to the observers that do not need a reset. The others wait for the last commit
-  /// that the file contains.
-  private static func routeFollowed(
-    _ published: ChangeSet, _ announcement: Announcement, in state: State
-  ) -> [Delivery] {
-    var parts: [UInt64: [RecordChange]] = [:]
-    for change in published.changes {
-      state.routes.forEachObserver(of: change) { number in
-        guard number <= announcement.knownObserver, !state.failed.contains(number) else { return }
-        parts[number, default: []].append(change)
-      }
-    }
-    return deliveries(of: parts, published, announcement, in: state) { _ in false }
-  }
-
-  private static func deliveries(
-    of parts: [UInt64: [RecordChange]], _ published: ChangeSet, _ announcement: Announcement,
-    in state: State, _ isReset: (UInt64) -> Bool
-  ) -> [Delivery] {
-    parts.sorted { $0.key < $1.key }.compactMap { number, changes in
-      state.observers[number].map { observer in
-        (
-          number, observer,
-          Commit(
-            changes: ChangeSet(version: published.version, changes: changes),
-            edits: announcement.edits, isReset: isReset(number), wave: announcement.wave)
-        )
-      }
-    }
+    return hasReset || hasReader && !changes.isEmpty && self.hasReader(of: changes)
   }
 
   /// Returns whether an observer that `changes` concern may read the file to follow them.
@@ -330,10 +353,13 @@ final class ChangeBroker: Sendable {
   func hasReader(of changes: [RecordChange]) -> Bool {
     state.withLock { state in
       guard !state.observers.isEmpty else { return false }
+      let observers = state.observers
       var isFound = false
       for change in changes where !isFound {
-        state.routes.forEachObserver(of: change) { number in
-          isFound = isFound || state.observers[number]?.readsFile ?? false
+        state.routes.forEach(of: change) { found in
+          // An observer of single records reads nothing.
+          guard case .number(let number) = found else { return }
+          isFound = isFound || observers[number]?.readsFile ?? false
         }
       }
       return isFound
@@ -344,10 +370,12 @@ final class ChangeBroker: Sendable {
   /// `ready`.
   func enqueue(for outcome: Outcome = .ready, _ body: @escaping @Sendable () -> Void) {
     guard outcome.contains(.ready) else { return }
-    queue.async { Self.$isDelivering.withValue(true, operation: body) }
-    // Incremented after the turn is queued, so that a thread that reads a count finds the turn.
-    turnCount.add(1, ordering: .sequentiallyConsistent)
-    if outcome.contains(.awaited) { state.withLock { $0.awaitedCount += 1 } }
+    queue.async { [pace] in
+      pace.turn { Self.$isDelivering.withValue(true, operation: body) }
+    }
+    // Counted after the turn is queued, so that a thread that reads a count finds the turn.
+    pace.noteQueued()
+    if outcome.contains(.awaited) { awaited.add(1, ordering: .sequentiallyConsistent) }
   }
 
   /// Waits until everything published so far has been delivered.
@@ -355,12 +383,18 @@ final class ChangeBroker: Sendable {
   /// - Precondition: Not called inside a callback, which would wait for itself.
   func drain() {
     dispatchPrecondition(condition: .notOnQueue(queue))
-    queue.sync {}
+    pace.hurrying { queue.sync {} }
   }
 
   /// Waits as ``drain()`` does, without blocking a thread. Tasks started by a callback may call it.
   func delivered() async {
-    await withCheckedContinuation { continuation in queue.async { continuation.resume() } }
+    await withCheckedContinuation { continuation in
+      pace.beginHurry()
+      queue.async { [pace] in
+        pace.endHurry()
+        continuation.resume()
+      }
+    }
   }
 
   /// Waits as ``drain()`` does, repeatedly, until no new turn was queued in the meantime. Then
@@ -368,29 +402,29 @@ final class ChangeBroker: Sendable {
   func drainAnswers() {
     var count: UInt64
     repeat {
-      count = turnCount.load(ordering: .sequentiallyConsistent)
+      count = pace.queuedCount
       drain()
-    } while turnCount.load(ordering: .sequentiallyConsistent) != count
+    } while pace.queuedCount != count
   }
 
   /// As ``drainAnswers()``, for a task.
   func answered() async {
     var count: UInt64
     repeat {
-      count = turnCount.load(ordering: .sequentiallyConsistent)
+      count = pace.queuedCount
       await delivered()
-    } while turnCount.load(ordering: .sequentiallyConsistent) != count
+    } while pace.queuedCount != count
   }
 
   /// The number of awaited deliveries so far. The thread that holds the writer waits for as many as
   /// this count grows while it does.
-  var awaitedCount: UInt64 { state.withLock { $0.awaitedCount } }
+  var awaitedCount: UInt64 { awaited.load(ordering: .sequentiallyConsistent) }
 
   /// Waits until the first `count` awaited deliveries are finished. Inside a callback it returns at
   /// once, because that callback's own round must finish first.
   func settle(_ count: UInt64) {
     guard isUnsettled(count) else { return }
-    queue.sync {}
+    pace.hurrying { queue.sync {} }
     state.withLock { $0.settledCount = max($0.settledCount, count) }
   }
 
@@ -402,7 +436,7 @@ final class ChangeBroker: Sendable {
   }
 
   private func isUnsettled(_ count: UInt64) -> Bool {
-    !Self.isDelivering && state.withLock { $0.settledCount < count }
+    count > 0 && !Self.isDelivering && state.withLock { $0.settledCount < count }
   }
 
   /// Whether this is a callback of any store, or a task that a callback started. A callback that
@@ -442,4 +476,8 @@ extension ChangeBroker.Interest.Records {
 
 extension ChangeBroker.Observer {
   var readsFile: Bool { false }
+
+  var mayReadFile: Bool { false }
+
+  var extendsCascade: Bool { false }
 }

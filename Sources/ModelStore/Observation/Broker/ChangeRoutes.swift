@@ -3,6 +3,19 @@
 /// It finds observers by model, by key, by the value of a field that all wanted records share, and
 /// by the range that contains the value. Among these it selects by the fields that they read.
 struct ChangeRoutes: Sendable {
+  /// An observer that a change may concern.
+  enum Found: Sendable {
+    case number(UInt64)
+    /// An observer of single records, with its number.
+    case record(RecordObserver, UInt64)
+
+    var number: UInt64 {
+      switch self {
+      case .number(let number), .record(_, let number): number
+      }
+    }
+  }
+
   /// An observer's number and the fields that it reads.
   fileprivate struct Listener: Sendable {
     let number: UInt64
@@ -15,10 +28,16 @@ struct ChangeRoutes: Sendable {
     case several([Listener])
   }
 
-  fileprivate struct Routes: Sendable {
+  /// The observers of one model. A class, because it is used for each changed row.
+  fileprivate final class Routes: @unchecked Sendable {
+    // Guard: only the routes use it, and the broker's mutex guards them.
+
+    let model: String
     /// Observers of every record of the model.
     var all: [Listener] = []
     var identity: KeyIdentity?
+    var records = RecordTable()
+    /// Observers of one record that are not a ``RecordObserver``.
     var ofRecord: [SortKey: Listeners] = [:]
     var ofValue: [Int: [SQLValue: Listeners]] = [:]
     var ofRange: [Int: (collation: Collation, ranges: RangeIndex<Listener>)] = [:]
@@ -26,21 +45,44 @@ struct ChangeRoutes: Sendable {
     var allFieldsCount = 0
     var fieldCounts: [Int: Int] = [:]
 
+    init(_ model: String) { self.model = model }
+
+    /// Whether each observer is found by a record's key.
+    var isOfRecordsOnly: Bool { all.isEmpty && ofValue.isEmpty && ofRange.isEmpty }
+
     var isEmpty: Bool {
-      all.isEmpty && ofRecord.isEmpty && ofValue.isEmpty && ofRange.isEmpty
+      all.isEmpty && records.isEmpty && ofRecord.isEmpty && ofValue.isEmpty && ofRange.isEmpty
     }
   }
 
   private var models: [String: Routes] = [:]
+  /// The model found last: most rows of a transaction are of one.
+  private var latest: Routes?
+  /// The number of observers of single records.
+  private(set) var recordObserverCount = 0
 
   /// For each observed model, the fields that observers read; nil for all.
   var interests: [String: Set<Int>?] {
     models.mapValues { $0.allFieldsCount > 0 ? nil : Set($0.fieldCounts.keys) }
   }
 
+  private mutating func routes(of model: String) -> Routes? {
+    if let latest, latest.model == model { return latest }
+    guard let found = models[model] else { return nil }
+    latest = found
+    return found
+  }
+
+  private mutating func madeRoutes(of model: String) -> Routes {
+    if let found = routes(of: model) { return found }
+    let made = Routes(model)
+    models[model] = made
+    return made
+  }
+
   /// - Returns: Whether ``interests`` changed.
   mutating func add(_ number: UInt64, for interest: ChangeBroker.Interest) -> Bool {
-    var routes = models.removeValue(forKey: interest.model) ?? Routes()
+    let routes = madeRoutes(of: interest.model)
     let listener = Listener(number: number, fields: FieldMask(interest.fields))
     switch interest.records {
     case .all:
@@ -54,14 +96,23 @@ struct ChangeRoutes: Sendable {
       routes.ofRange[range.field, default: (range.collation, RangeIndex())].ranges
         .insert(range, number: number, listener)
     }
-    let isWider = routes.count(interest.fields, by: 1)
-    models[interest.model] = routes
-    return isWider
+    return routes.count(interest.fields, by: 1)
+  }
+
+  /// Adds an observer of one record.
+  ///
+  /// - Returns: Whether ``interests`` changed.
+  mutating func add(_ observer: RecordObserver) -> Bool {
+    let routes = madeRoutes(of: observer.model)
+    routes.identity = observer.fields.identity
+    routes.records.insert(observer)
+    recordObserverCount += 1
+    return routes.count(observer.fields.fields, by: 1)
   }
 
   /// - Returns: Whether ``interests`` changed.
   mutating func remove(_ number: UInt64, for interest: ChangeBroker.Interest) -> Bool {
-    guard var routes = models.removeValue(forKey: interest.model) else { return false }
+    guard let routes = routes(of: interest.model) else { return false }
     switch interest.records {
     case .all:
       routes.all.removeAll { $0.number == number }
@@ -75,37 +126,130 @@ struct ChangeRoutes: Sendable {
       routes.ofRange[range.field]?.ranges.remove(range, number: number)
       if routes.ofRange[range.field]?.ranges.isEmpty == true { routes.ofRange[range.field] = nil }
     }
-    let isNarrower = routes.count(interest.fields, by: -1)
-    if routes.isEmpty { return true }
-    models[interest.model] = routes
-    return isNarrower
+    return removeReader(of: interest.fields, from: routes)
   }
 
-  /// Calls `body` once with the number of each observer that `change` may concern.
+  /// Removes an observer of one record.
+  ///
+  /// - Returns: Whether it was here, and whether ``interests`` changed.
+  mutating func remove(_ observer: RecordObserver) -> (found: Bool, changes: Bool) {
+    guard let routes = routes(of: observer.model), routes.records.remove(observer) else {
+      return (false, false)
+    }
+    recordObserverCount -= 1
+    return (true, removeReader(of: observer.fields.fields, from: routes))
+  }
+
+  private mutating func removeReader(of fields: Set<Int>?, from routes: Routes) -> Bool {
+    let isNarrower = routes.count(fields, by: -1)
+    guard routes.isEmpty else { return isNarrower }
+    models[routes.model] = nil
+    latest = nil
+    return true
+  }
+
+  /// Calls `body` once with each observer that `change` may concern.
   ///
   /// - Returns: The number of observers visited, including those the change does not concern.
   /// - Complexity: O(observers concerned + fields used for lookup), times log n for observers found
   ///   by one of n ranges. Observers that read other fields of the same records are visited too.
   @discardableResult
-  func forEachObserver(of change: RecordChange, _ body: (UInt64) -> Void) -> Int {
-    guard let routes = models[change.model] else { return 0 }
+  mutating func forEach(of change: RecordChange, _ body: (Found) -> Void) -> Int {
+    guard let routes = routes(of: change.model) else { return 0 }
+    return routes.forEach(of: change, body)
+  }
+
+  /// Calls `body` as ``forEach(of:_:)`` does, with the number of each observer.
+  @discardableResult
+  mutating func forEachObserver(of change: RecordChange, _ body: (UInt64) -> Void) -> Int {
+    forEach(of: change) { body($0.number) }
+  }
+
+  /// Returns whether a row that is about to change may concern an observer. It reads only the
+  /// values by which observers are found.
+  ///
+  /// If it returns false for each change of a row in a transaction, then ``forEachObserver(of:_:)``
+  /// finds no observer for the net change: the record before and after are among the states seen
+  /// here, and fields that differ in the end have differed in a step.
+  ///
+  /// - Returns: true also if the hook cannot read a value.
+  mutating func mayConcern(_ row: borrowing PreupdateRow, of table: TrackedTable) -> Bool {
+    guard let routes = routes(of: table.schema.name) else { return false }
+    guard !table.needsSnapshot, !routes.all.contains(where: \.fields.isAll) else { return true }
+    do {
+      // Only observers of records, found by the rowid: most rows have none.
+      if routes.isOfRecordsOnly, table.rowsAreRecords, let identity = routes.identity {
+        let readers = routes.fieldsRead(ofRecordIn: row, identity)
+        return try !readers.isEmpty && readers.overlaps(FieldMask(changedBy: row, of: table))
+      }
+      let changed = try FieldMask(changedBy: row, of: table)
+      if routes.all.contains(where: { $0.fields.overlaps(changed) }) { return true }
+      return try row.operation != .insert && routes.mayHold(row, isNew: false, table, changed)
+        || row.operation != .delete && routes.mayHold(row, isNew: true, table, changed)
+    } catch {
+      return true
+    }
+  }
+
+  /// Calls `body` with each observer of records of `model`.
+  ///
+  /// - Complexity: O(observers of the model).
+  func forEach(ofModel model: String, _ body: (Found) -> Void) {
+    guard let routes = models[model] else { return }
+    func tell(_ listener: Listener) { body(.number(listener.number)) }
+    for listener in routes.all { tell(listener) }
+    routes.records.forEachObserver { $0.found(body) }
+    for listeners in routes.ofRecord.values { listeners.forEachListener(tell) }
+    for values in routes.ofValue.values {
+      for listeners in values.values { listeners.forEachListener(tell) }
+    }
+    for (_, ranges) in routes.ofRange.values { ranges.forEach(tell) }
+  }
+
+  /// Calls `body` with each observer of single records.
+  ///
+  /// - Complexity: O(these observers).
+  func forEachRecordObserver(_ body: (RecordObserver, UInt64) -> Void) {
+    for routes in models.values {
+      routes.records.forEachObserver { observer in
+        if let number = observer.number { body(observer, number) }
+      }
+    }
+  }
+}
+
+extension RecordObserver {
+  /// Calls `body` with this observer. One that has just ended is about to leave.
+  fileprivate func found(_ body: (ChangeRoutes.Found) -> Void) {
+    if let number { body(.record(self, number)) }
+  }
+}
+
+extension ChangeRoutes.Routes {
+  func forEach(of change: RecordChange, _ body: (ChangeRoutes.Found) -> Void) -> Int {
     var visited = 0
     let changed = FieldMask(changedIn: change)
-    func tell(_ listener: Listener) {
+    func tell(_ listener: ChangeRoutes.Listener) {
       visited += 1
-      if listener.fields.overlaps(changed) { body(listener.number) }
+      if listener.fields.overlaps(changed) { body(.number(listener.number)) }
     }
-    for listener in routes.all { tell(listener) }
-    if let identity = routes.identity, !routes.ofRecord.isEmpty {
-      routes.ofRecord[identity(stored: change.key)]?.forEach(tell)
+    for listener in all { tell(listener) }
+    if let identity, !records.isEmpty || !ofRecord.isEmpty {
+      let key = change.key
+      let record = key.count == 1 ? identity(stored: key[0]) : identity(stored: key)
+      records.forEach(of: record) { observer in
+        visited += 1
+        if observer.fields.mask.overlaps(changed) { observer.found(body) }
+      }
+      if !ofRecord.isEmpty { ofRecord[record]?.forEachListener(tell) }
     }
-    for (field, values) in routes.ofValue {
+    for (field, values) in ofValue {
       let old = change.old.map { QueryRegion.normalized($0[field]) }
       let new = change.new.map { QueryRegion.normalized($0[field]) }
-      if let old { values[old]?.forEach(tell) }
-      if let new, new != old { values[new]?.forEach(tell) }
+      if let old { values[old]?.forEachListener(tell) }
+      if let new, new != old { values[new]?.forEachListener(tell) }
     }
-    for (field, (collation, ranges)) in routes.ofRange {
+    for (field, (collation, ranges)) in ofRange {
       let old = change.old.map { ValueRange.place(of: $0[field], collation) }
       let new = change.new.map { ValueRange.place(of: $0[field], collation) }
       if let old { visited += ranges.forEach(containing: old) { _, listener in tell(listener) } }
@@ -118,59 +262,40 @@ struct ChangeRoutes: Sendable {
     return visited
   }
 
-  /// Returns whether a row that is about to change may concern an observer. It reads only the
-  /// values by which observers are found.
-  ///
-  /// If it returns false for each change of a row in a transaction, then ``forEachObserver(of:_:)``
-  /// finds no observer for the net change: the record before and after are among the states seen
-  /// here, and fields that differ in the end have differed in a step.
-  ///
-  /// - Returns: true also if the hook cannot read a value.
-  func mayConcern(_ row: borrowing PreupdateRow, of table: TrackedTable) -> Bool {
-    guard let routes = models[table.schema.name] else { return false }
-    guard !table.needsSnapshot, !routes.all.contains(where: \.fields.isAll) else { return true }
-    do {
-      let changed = try FieldMask(changedBy: row, of: table)
-      if routes.all.contains(where: { $0.fields.overlaps(changed) }) { return true }
-      return try row.operation != .insert && routes.mayHold(row, isNew: false, table, changed)
-        || row.operation != .delete && routes.mayHold(row, isNew: true, table, changed)
-    } catch {
-      return true
+  /// Returns the fields read by observers that are found by the rowid before or after the change.
+  /// The rowid is the key.
+  fileprivate func fieldsRead(
+    ofRecordIn row: borrowing PreupdateRow, _ identity: KeyIdentity
+  ) -> FieldMask {
+    var fields = FieldMask.none
+    func add(_ rowID: Int64) {
+      let record = identity(stored: .integer(rowID))
+      records.forEach(of: record) { fields.formUnion($0.fields.mask) }
+      if !ofRecord.isEmpty { ofRecord[record]?.forEachListener { fields.formUnion($0.fields) } }
     }
+    if row.operation != .insert { add(row.oldRowID) }
+    if row.operation == .insert || row.operation == .update && row.oldRowID != row.newRowID {
+      add(row.newRowID)
+    }
+    return fields
   }
 
-  /// Calls `body` with the number of each observer of records of `model`.
-  ///
-  /// - Complexity: O(observers of the model).
-  func forEachObserver(ofModel model: String, _ body: (UInt64) -> Void) {
-    guard let routes = models[model] else { return }
-    func tell(_ listener: Listener) { body(listener.number) }
-    for listener in routes.all { tell(listener) }
-    for listeners in routes.ofRecord.values { listeners.forEach(tell) }
-    for values in routes.ofValue.values {
-      for listeners in values.values { listeners.forEach(tell) }
-    }
-    for (_, ranges) in routes.ofRange.values { ranges.forEach(tell) }
-  }
-}
-
-extension ChangeRoutes.Routes {
   /// Whether an observer that reads one of the changed fields is found by a value of the row.
   ///
   /// - Parameter isNew: Whether to use the row after its change.
   fileprivate func mayHold(
     _ row: borrowing PreupdateRow, isNew: Bool, _ table: TrackedTable, _ changed: FieldMask
   ) throws(ColumnError) -> Bool {
-    if let identity, !ofRecord.isEmpty {
-      var key: [SQLValue] = []
-      for field in table.schema.keyIndices {
-        // A row without a key is identified by its rowid.
-        guard let value = try table.value(of: field, in: row, isNew: isNew), !value.isNull else {
-          return true
-        }
-        key.append(value)
+    // An update that keeps the key is found by the old one.
+    let hasSameKey = isNew && row.operation == .update && !changed.isAll
+    if let identity, !hasSameKey, !records.isEmpty || !ofRecord.isEmpty {
+      guard let record = try table.record(identity, in: row, isNew: isNew) else { return true }
+      var isFound = false
+      records.forEach(of: record) { observer in
+        isFound = isFound || observer.fields.mask.overlaps(changed)
       }
-      if ofRecord[identity(stored: key)]?.reads(changed) ?? false { return true }
+      if isFound { return true }
+      if !ofRecord.isEmpty, ofRecord[record]?.reads(changed) ?? false { return true }
     }
     for (field, values) in ofValue {
       guard let value = try table.value(of: field, in: row, isNew: isNew) else { return true }
@@ -195,7 +320,7 @@ extension ChangeRoutes.Routes {
   /// Adds one reader of `fields` for a `step` of 1, and removes one for -1.
   ///
   /// - Returns: Whether the set of fields to read changed.
-  fileprivate mutating func count(_ fields: Set<Int>?, by step: Int) -> Bool {
+  fileprivate func count(_ fields: Set<Int>?, by step: Int) -> Bool {
     guard let fields else {
       allFieldsCount += step
       return allFieldsCount == (step > 0 ? 1 : 0)
@@ -211,7 +336,7 @@ extension ChangeRoutes.Routes {
 }
 
 extension ChangeRoutes.Listeners {
-  func forEach(_ body: (ChangeRoutes.Listener) -> Void) {
+  func forEachListener(_ body: (ChangeRoutes.Listener) -> Void) {
     switch self {
     case .one(let listener): body(listener)
     case .several(let listeners): for listener in listeners { body(listener) }
@@ -253,6 +378,27 @@ extension Dictionary where Value == ChangeRoutes.Listeners {
 }
 
 extension TrackedTable {
+  /// Returns the identity of the record in a row of the hook; nil if the hook does not know it, or
+  /// if the row has no key: it is identified by its rowid then.
+  fileprivate func record(
+    _ identity: KeyIdentity, in row: borrowing PreupdateRow, isNew: Bool
+  ) throws(ColumnError) -> SortKey? {
+    if key.count == 1 {
+      guard let value = try value(of: key[0], in: row, isNew: isNew), !value.isNull else {
+        return nil
+      }
+      return identity(stored: value)
+    }
+    var values: [SQLValue] = []
+    for field in key {
+      guard let value = try value(of: field, in: row, isNew: isNew), !value.isNull else {
+        return nil
+      }
+      values.append(value)
+    }
+    return identity(stored: values)
+  }
+
   /// Returns the value of a field in a row of the hook; nil if the hook does not know it.
   fileprivate func value(
     of field: Int, in row: borrowing PreupdateRow, isNew: Bool
@@ -261,62 +407,4 @@ extension TrackedTable {
     let value = isNew ? try row.new(at: column) : try row.old(at: column)
     return value.isNull && fieldsWithDefault.contains(field) ? nil : value
   }
-}
-
-/// A set of fields of one model in one word. Fields from index 63 on share the last bit. So it may
-/// report an overlap where there is none, but never misses one.
-private struct FieldMask: Sendable {
-  private let bits: UInt64
-
-  /// - Parameter fields: nil for all. An empty set also means all: an observer that reads no field
-  ///   observes whether records exist.
-  init(_ fields: Set<Int>?) {
-    guard let fields, !fields.isEmpty else {
-      bits = .max
-      return
-    }
-    bits = fields.reduce(0) { $0 | Self.bit($1) }
-  }
-
-  /// The fields that an update changed. All fields for inserts and deletes, and for an update in
-  /// which no captured field differs.
-  init(changedIn change: RecordChange) {
-    guard let old = change.old, let new = change.new else {
-      bits = .max
-      return
-    }
-    var bits: UInt64 = 0
-    for index in old.indices where old[index] != new[index] { bits |= Self.bit(index) }
-    self.bits = bits == 0 ? .max : bits
-  }
-
-  /// The captured fields that one step changes. All fields for an insertion, a deletion and a
-  /// change of the key, which is both.
-  init(changedBy row: borrowing PreupdateRow, of table: TrackedTable) throws(ColumnError) {
-    guard row.operation == .update else {
-      bits = .max
-      return
-    }
-    var bits: UInt64 = 0
-    for field in table.fields {
-      guard let column = table.storedColumns[field] else { continue }
-      if row.changes(at: column) { bits |= Self.bit(field) }
-    }
-    // The hook reports a default that the row does not store as NULL.
-    for field in table.fieldsWithDefault where bits & Self.bit(field) == 0 {
-      guard let column = table.storedColumns[field] else { continue }
-      if try row.old(at: column).isNull { bits |= Self.bit(field) }
-    }
-    let hasNewKey =
-      row.oldRowID != row.newRowID || table.key.contains { bits & Self.bit($0) != 0 }
-    self.bits = hasNewKey ? .max : bits
-  }
-
-  func contains(_ field: Int) -> Bool { bits & Self.bit(field) != 0 }
-
-  var isAll: Bool { bits == .max }
-
-  private static func bit(_ field: Int) -> UInt64 { 1 << UInt64(min(field, 63)) }
-
-  func overlaps(_ other: FieldMask) -> Bool { bits & other.bits != 0 }
 }

@@ -2,66 +2,117 @@ internal import Synchronization
 
 /// One subscriber's queue of undelivered events, oldest first.
 ///
-/// Either a callback on the delivery queue or an asynchronous loop takes the events.
-final class Mailbox<Event: ObservedEvent>: Outlet {
-  private struct State {
-    /// The waiting events, in an array of at most one element. Most mailboxes are empty, so the
-    /// storage is kept outside the mailbox.
-    private(set) var waiting: [Waiting] = []
-    var capacity: Int
-    var receive: (@Sendable (Event) -> Void)?
-    var reader: CheckedContinuation<Event?, Never>?
-    var call: CallMode
-    var isPaused = false
-    var isSuppressed = false
-    var isClosed = false
-    /// Whether no further events are accepted. Waiting events can still be read.
-    var isFinished = false
+/// Either a callback on the delivery queue or an asynchronous loop takes the events. A
+/// ``RecordObserver`` is its own mailbox, because there may be very many.
+class Mailbox<Event: ObservedEvent>: Outlet, @unchecked Sendable {
+  // Guard: its properties are constants and a mutex.
 
-    init(capacity: Int, call: CallMode) {
+  // The properties are ordered and sized so that a mailbox takes few bytes.
+  private struct State {
+    var receiver: (any EventReceiver<Event>)?
+    /// The waiting events and the waiting loop; nil for most mailboxes most of the time.
+    private(set) var desk: Desk?
+    /// The most events that wait.
+    var capacity: UInt32
+    var flags: Flags
+
+    init(capacity: UInt32, flags: Flags) {
       self.capacity = capacity
-      self.call = call
+      self.flags = flags
     }
 
     /// Appends `event`, or coalesces it into the last event if `capacity` is reached.
     ///
     /// - Returns: Whether it needs a turn of its own on the delivery queue.
-    mutating func append(_ event: Event, capacity: Int) -> Bool {
-      if waiting.isEmpty { waiting.append(Waiting()) }
-      return waiting[0].append(event, capacity: capacity)
+    mutating func append(_ event: Event, capacity: UInt32) -> Bool {
+      let desk = usedDesk()
+      return desk.waiting.append(event, capacity: Int(capacity))
     }
 
     mutating func popFirst() -> Event? {
-      guard !waiting.isEmpty else { return nil }
-      let first = waiting[0].popFirst()
-      if waiting[0].isOver { waiting = [] }
+      guard let desk else { return nil }
+      let first = desk.waiting.popFirst()
+      clearDesk()
       return first
     }
 
     /// The first commit that the first event contains; nil when no event waits.
-    var firstVersion: UInt64? { waiting.isEmpty ? nil : waiting[0].firstVersion }
+    var firstVersion: UInt64? { desk?.waiting.firstVersion }
 
     /// Forgets the unused turn if its commit is at most `version`. The next event then asks for a
     /// turn.
     mutating func endFreeTurn(upTo version: UInt64) {
-      guard let turn = waiting.first?.freeTurn, turn <= version else { return }
-      waiting[0].freeTurn = nil
-      if waiting[0].isOver { waiting = [] }
+      guard let desk, let turn = desk.waiting.freeTurn, turn <= version else { return }
+      desk.waiting.freeTurn = nil
+      clearDesk()
     }
 
     /// Keeps later events from being coalesced into the waiting ones.
     mutating func seal() {
-      if !waiting.isEmpty { waiting[0].isSealed = true }
+      guard let desk, !desk.waiting.isOver else { return }
+      desk.waiting.isSealed = true
     }
 
     /// Removes the waiting events.
     ///
     /// - Returns: The removed events, to be released outside the lock.
-    mutating func forget() -> [Waiting] {
-      let forgotten = waiting
-      waiting = []
+    mutating func forget() -> Waiting? {
+      guard let desk else { return nil }
+      let forgotten = desk.waiting
+      desk.waiting = Waiting()
+      clearDesk()
       return forgotten
     }
+
+    var hasReader: Bool { desk?.reader != nil }
+
+    mutating func setReader(_ reader: CheckedContinuation<Event?, Never>) {
+      usedDesk().reader = reader
+    }
+
+    mutating func takeReader() -> CheckedContinuation<Event?, Never>? {
+      guard let desk, let reader = desk.reader else { return nil }
+      desk.reader = nil
+      clearDesk()
+      return reader
+    }
+
+    private mutating func usedDesk() -> Desk {
+      if let desk { return desk }
+      let made = Desk()
+      desk = made
+      return made
+    }
+
+    private mutating func clearDesk() {
+      if let desk, desk.reader == nil, desk.waiting.isOver { self.desk = nil }
+    }
+  }
+
+  private struct Flags: OptionSet {
+    let rawValue: UInt8
+
+    /// A write waits for the callback.
+    static var isAwaited: Flags { Flags(rawValue: 1) }
+    static var isPaused: Flags { Flags(rawValue: 2) }
+    static var isSuppressed: Flags { Flags(rawValue: 4) }
+    static var isClosed: Flags { Flags(rawValue: 8) }
+    /// No further events are accepted. Waiting events can still be read.
+    static var isFinished: Flags { Flags(rawValue: 16) }
+
+    init(rawValue: UInt8) { self.rawValue = rawValue }
+
+    init(_ options: ObservationOptions) {
+      self = options.contains(.synchronous) ? .isAwaited : []
+    }
+  }
+
+  /// What a mailbox has only while events or a loop wait.
+  private final class Desk: @unchecked Sendable {
+    // Guard: the mailbox's mutex.
+
+    var waiting = Waiting()
+    var reader: CheckedContinuation<Event?, Never>?
   }
 
   /// The events that are not yet delivered.
@@ -126,68 +177,68 @@ final class Mailbox<Event: ObservedEvent>: Outlet {
 
   var broker: ChangeBroker? { scope?.broker }
 
-  /// Whether a write waits for the callback.
-  private enum CallMode {
-    case queued, awaited
-
-    init(_ options: ObservationOptions) {
-      self = options.contains(.synchronous) ? .awaited : .queued
-    }
+  init(_ scope: ObservationScope?, options: ObservationOptions = [], coalescing: CoalescingPolicy) {
+    self.scope = scope
+    state = Mutex(State(capacity: Self.capacity(coalescing), flags: Flags(options)))
   }
 
-  init(_ scope: ObservationScope?, options: ObservationOptions = [], coalescing: CoalescingPolicy) {
+  private static func capacity(_ coalescing: CoalescingPolicy) -> UInt32 {
     precondition(coalescing.capacity >= 1, "A coalescing policy keeps at least one event.")
-    self.scope = scope
-    state = Mutex(State(capacity: coalescing.capacity, call: CallMode(options)))
+    return UInt32(clamping: coalescing.capacity)
   }
 
   // Called on the committing thread
 
   /// Accepts the event of a commit.
-  func put(_ event: Event) -> ChangeBroker.Outcome {
+  final func put(_ event: Event) -> ChangeBroker.Outcome {
     let (reader, outcome): (CheckedContinuation<Event?, Never>?, ChangeBroker.Outcome) =
       state.withLock { state in
-        guard !state.isClosed, !state.isFinished else { return (nil, []) }
-        guard !state.isSuppressed else {
+        let flags = state.flags
+        guard flags.isDisjoint(with: [.isClosed, .isFinished]) else { return (nil, []) }
+        guard !flags.contains(.isSuppressed) else {
           state.seal()
           return (nil, [])
         }
-        if !state.isPaused, let reader = state.reader {
-          state.reader = nil
-          return (reader, [])
-        }
+        let isPaused = flags.contains(.isPaused)
+        if !isPaused, let reader = state.takeReader() { return (reader, []) }
         // A write waits for this event, so it is delivered in that write's turn and never
         // coalesced.
-        let isAwaited = state.call == .awaited && !state.isPaused
+        let isAwaited = flags.contains(.isAwaited) && !isPaused
         let needsTurn = state.append(event, capacity: isAwaited ? .max : state.capacity)
-        guard needsTurn, state.receive != nil, !state.isPaused else { return (nil, []) }
+        guard needsTurn, state.receiver != nil, !isPaused else { return (nil, []) }
         return (nil, isAwaited ? [.ready, .awaited] : .ready)
       }
     reader?.resume(returning: event)
     return outcome
   }
 
-  func beginSuppression() { state.withLock { $0.isSuppressed = true } }
+  final func beginSuppression() { state.withLock { _ = $0.flags.insert(.isSuppressed) } }
 
-  func endSuppression() { state.withLock { $0.isSuppressed = false } }
+  final func endSuppression() { state.withLock { _ = $0.flags.remove(.isSuppressed) } }
 
   // Called on the delivery queue
 
   /// Takes over the options and the coalescing policy of another observation, from the next event
   /// on.
-  func become(_ options: ObservationOptions, _ coalescing: CoalescingPolicy) {
-    precondition(coalescing.capacity >= 1, "A coalescing policy keeps at least one event.")
+  final func become(_ options: ObservationOptions, _ coalescing: CoalescingPolicy) {
+    let capacity = Self.capacity(coalescing)
     state.withLock { state in
-      state.capacity = coalescing.capacity
-      state.call = CallMode(options)
+      state.capacity = capacity
+      state.flags.remove(.isAwaited)
+      state.flags.formUnion(Flags(options))
     }
   }
 
   /// Calls `receive` on the delivery queue once for each event.
-  func whenReady(_ receive: @escaping @Sendable (Event) -> Void) {
+  final func whenReady(_ receive: @escaping @Sendable (Event) -> Void) {
+    whenReady(EventCallback(receive: receive))
+  }
+
+  /// Passes each event to `receiver` on the delivery queue.
+  final func whenReady(_ receiver: any EventReceiver<Event>) {
     let former = state.withLock { state in
-      let former = state.receive
-      state.receive = receive
+      let former = state.receiver
+      state.receiver = receiver
       return former
     }
     // Released outside the lock: the closure's deinitialization may run the caller's code.
@@ -196,17 +247,17 @@ final class Mailbox<Event: ObservedEvent>: Outlet {
 
   /// Calls the receiver with each waiting event, except events that contain only commits after
   /// `version`.
-  func deliver(upTo version: UInt64) {
-    while let (event, receive) = due(upTo: version) { receive(event) }
+  final func deliver(upTo version: UInt64) {
+    while let (event, receiver) = due(upTo: version) { receiver.receive(event) }
   }
 
-  private func due(upTo version: UInt64) -> (Event, @Sendable (Event) -> Void)? {
+  private func due(upTo version: UInt64) -> (Event, any EventReceiver<Event>)? {
     state.withLock { state in
       state.endFreeTurn(upTo: version)
-      guard !state.isPaused, let receive = state.receive, let first = state.firstVersion,
-        first <= version
+      guard !state.flags.contains(.isPaused), let receiver = state.receiver,
+        let first = state.firstVersion, first <= version
       else { return nil }
-      return state.popFirst().map { ($0, receive) }
+      return state.popFirst().map { ($0, receiver) }
     }
   }
 
@@ -216,15 +267,18 @@ final class Mailbox<Event: ObservedEvent>: Outlet {
   /// finished and empty, and when the task is cancelled.
   ///
   /// - Precondition: One reader at a time.
-  func next() async -> Event? {
+  final func next() async -> Event? {
     await withTaskCancellationHandler {
       await withCheckedContinuation { continuation in
         let ready: Event?? = state.withLock { state in
-          if state.isClosed { return .some(nil) }
-          if !state.isPaused || state.isFinished, let first = state.popFirst() { return first }
-          if state.isFinished { return .some(nil) }
-          precondition(state.reader == nil, "Two tasks read the same sequence of changes.")
-          state.reader = continuation
+          let isFinished = state.flags.contains(.isFinished)
+          if state.flags.contains(.isClosed) { return .some(nil) }
+          if !state.flags.contains(.isPaused) || isFinished, let first = state.popFirst() {
+            return first
+          }
+          if isFinished { return .some(nil) }
+          precondition(!state.hasReader, "Two tasks read the same sequence of changes.")
+          state.setReader(continuation)
           return nil
         }
         if let ready { continuation.resume(returning: ready) }
@@ -236,13 +290,14 @@ final class Mailbox<Event: ObservedEvent>: Outlet {
 
   // Called on any thread
 
-  func pause() { state.withLock { $0.isPaused = true } }
+  final func pause() { state.withLock { _ = $0.flags.insert(.isPaused) } }
 
-  func resume() {
+  final func resume() {
     let waiting: (CheckedContinuation<Event?, Never>, Event)? = state.withLock { state in
-      state.isPaused = false
-      guard let reader = state.reader, let first = state.popFirst() else { return nil }
-      state.reader = nil
+      state.flags.remove(.isPaused)
+      guard state.hasReader, let first = state.popFirst(), let reader = state.takeReader() else {
+        return nil
+      }
       return (reader, first)
     }
     if let (reader, event) = waiting { reader.resume(returning: event) }
@@ -253,7 +308,7 @@ final class Mailbox<Event: ObservedEvent>: Outlet {
   }
 
   /// Removes the undelivered events.
-  func forget() {
+  final func forget() {
     let forgotten = state.withLock { $0.forget() }
     // Released outside the lock: deinitializing values may run the caller's code.
     withExtendedLifetime(forgotten) {}
@@ -261,28 +316,47 @@ final class Mailbox<Event: ObservedEvent>: Outlet {
 
   /// Accepts no further events. A loop reads the waiting events and then ends; a callback is not
   /// called again.
-  func finish() {
+  final func finish() {
     let last: (reader: CheckedContinuation<Event?, Never>?, event: Event?)? = state.withLock {
       state in
-      guard state.receive == nil else { return nil }
-      state.isFinished = true
-      guard let reader = state.reader else { return (nil, nil) }
-      state.reader = nil
+      guard state.receiver == nil else { return nil }
+      state.flags.insert(.isFinished)
+      guard state.hasReader else { return (nil, nil) }
       // A reader waits although there is an event only while the mailbox is paused.
-      return (reader, state.popFirst())
+      let event = state.popFirst()
+      return (state.takeReader(), event)
     }
     guard let last else { return close() }
     last.reader?.resume(returning: last.event)
   }
 
-  func close() {
+  final func close() {
     let (reader, forgotten) = state.withLock { state in
-      let released = (state.reader, (state.forget(), state.receive))
-      state = State(capacity: state.capacity, call: state.call)
-      state.isClosed = true
+      let reader = state.takeReader()
+      let released = (reader, (state.forget(), state.receiver))
+      let options = state.flags.intersection(.isAwaited)
+      state = State(capacity: state.capacity, flags: options.union(.isClosed))
       return released
     }
     reader?.resume(returning: nil)
     withExtendedLifetime(forgotten) {}
   }
+
+  /// Whether it was closed: nothing that it received can be read any more.
+  final var isClosed: Bool { state.withLock { $0.flags.contains(.isClosed) } }
+}
+
+/// What takes the events of a ``Mailbox`` on the delivery queue.
+///
+/// Implementations of up to three words need no allocation, unlike a closure that captures as much.
+protocol EventReceiver<Event>: Sendable {
+  associatedtype Event
+
+  func receive(_ event: Event)
+}
+
+private struct EventCallback<Event>: EventReceiver {
+  let receive: @Sendable (Event) -> Void
+
+  func receive(_ event: Event) { receive(event) }
 }

@@ -75,8 +75,8 @@ final class ObservationScope: Sendable {
     guard let members else { return false }
     for (_, member) in members.sorted(by: { $0.key < $1.key }) { member.end() }
     for observer in recordObservers {
-      observer.finish()
-      observer.registrant?.bag?.drop(observer)
+      observer.endWithStore()
+      observer.bag?.drop(observer)
     }
     ownedBags.removeAll()
     return true
@@ -87,7 +87,7 @@ final class ObservationScope: Sendable {
   /// - Complexity: O(n log n) for n observers of the broker.
   var recordObservers: [RecordObserver] {
     broker.observers.compactMap { observer in
-      guard let record = observer as? RecordObserver, record.mailbox.scope === self else {
+      guard let record = observer as? RecordObserver, record.scope === self else {
         return nil
       }
       return record
@@ -109,8 +109,7 @@ final class ObservationScope: Sendable {
       record.number.map { number in
         (
           number, 0,
-          ObservationEntry(
-            path: record.path, bag: record.registrant?.bag, context: record.registrant?.context)
+          ObservationEntry(path: record.path, bag: record.bag, context: record.context)
         )
       }
     }

@@ -5,12 +5,15 @@ internal import Synchronization
 /// After that the callback is not called again, not even for an earlier commit. The only exception
 /// is a call that is already running on another thread.
 public final class ObservationToken: Sendable {
-  let outlet: any Outlet
-  private let ending: Mutex<(@Sendable () -> Void)?>
+  private let subscription: any Subscription
 
-  init(_ outlet: any Outlet, end: @escaping @Sendable () -> Void) {
-    self.outlet = outlet
-    ending = Mutex(end)
+  init(_ subscription: any Subscription) {
+    self.subscription = subscription
+  }
+
+  /// - Parameter end: Called once.
+  convenience init(_ outlet: any Outlet, end: @escaping @Sendable () -> Void) {
+    self.init(ClosureSubscription(outlet, end: end))
   }
 
   deinit {
@@ -18,17 +21,12 @@ public final class ObservationToken: Sendable {
   }
 
   /// Ends the observation. Calling it again does nothing.
-  public func cancel() {
-    let end = ending.withLock { ending in
-      let end = ending
-      ending = nil
-      return end
-    }
-    end?()
-  }
+  public func cancel() { subscription.cancel() }
 
   /// Whether the observation has ended.
-  var isEnded: Bool { ending.withLock { $0 == nil } }
+  var isEnded: Bool { subscription.isCancelled }
+
+  var outlet: any Outlet { subscription.outlet }
 
   /// Pauses delivery until ``resume()``, for example while a view is hidden. Events wait according
   /// to the observation's ``CoalescingPolicy``.
@@ -38,4 +36,26 @@ public final class ObservationToken: Sendable {
 
   /// Resumes delivery in commit order, starting with the events that waited.
   public func resume() { outlet.resume() }
+}
+
+/// A subscription that ends by a closure.
+private final class ClosureSubscription: Subscription {
+  let outlet: any Outlet
+  private let ending: Mutex<(@Sendable () -> Void)?>
+
+  init(_ outlet: any Outlet, end: @escaping @Sendable () -> Void) {
+    self.outlet = outlet
+    ending = Mutex(end)
+  }
+
+  func cancel() {
+    let end = ending.withLock { ending in
+      let end = ending
+      ending = nil
+      return end
+    }
+    end?()
+  }
+
+  var isCancelled: Bool { ending.withLock { $0 == nil } }
 }

@@ -15,3 +15,14 @@ protocol Outlet: AnyObject, Sendable {
   /// Accepts commits again. Called on the committing thread.
   func endSuppression()
 }
+
+/// What an ``ObservationToken`` ends. It is the observer itself where there may be very many.
+protocol Subscription: AnyObject, Sendable {
+  var outlet: any Outlet { get }
+
+  /// Whether ``cancel()`` has ended it.
+  var isCancelled: Bool { get }
+
+  /// Ends it. Calling it again does nothing.
+  func cancel()
+}

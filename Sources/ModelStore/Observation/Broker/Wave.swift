@@ -23,6 +23,13 @@ struct Wave: Hashable, Sendable {
 
   @TaskLocal static var current = Wave()
 
+  /// Runs `body` as a part of `wave`.
+  static func running<Result>(in wave: Wave, _ body: () throws -> Result) rethrows -> Result {
+    // Nearly always the cascade is the current one, and setting a task-local value takes longer
+    // than comparing it.
+    try wave == current ? body() : $current.withValue(wave, operation: body)
+  }
+
   func hasPassed(_ place: Place) -> Bool { places.contains(place) }
 
   /// Returns this cascade extended by the field at `place`.

@@ -99,6 +99,8 @@ final class FetchedResult: ChangeBroker.Observer, LiveSource, LivePublisher {
 
   var readsFile: Bool { true }
 
+  var mayReadFile: Bool { true }
+
   // Called on the committing thread
 
   func note(_ commit: ChangeBroker.Commit) -> ChangeBroker.Outcome {
@@ -246,11 +248,12 @@ private struct RowPairs {
     var unmatched: (old: [Int], new: [Int]) = ([], [])
     var next = 0
     for place in new.entries.indices {
-      while next < old.entries.count, old.entries[next] < new.entries[place] {
+      let wanted = new.entries[place].place
+      while next < old.entries.count, old.entries[next].place < wanted {
         unmatched.old.append(next)
         next += 1
       }
-      guard next < old.entries.count, old.entries[next] == new.entries[place],
+      guard next < old.entries.count, old.entries[next].place == wanted,
         old.images[next] == new.images[place]
       else {
         unmatched.new.append(place)
@@ -265,6 +268,7 @@ private struct RowPairs {
   private mutating func match(
     _ old: RowList, _ oldPlaces: [Int], _ new: RowList, _ newPlaces: [Int]
   ) {
+    guard !oldPlaces.isEmpty || !newPlaces.isEmpty else { return }
     // A damaged index may return a row twice.
     let positions = Dictionary(
       oldPlaces.map { (old.entries[$0].key, $0) }, uniquingKeysWith: { $1 })

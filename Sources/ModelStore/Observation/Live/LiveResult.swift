@@ -38,6 +38,8 @@ final class LiveResult: ChangeBroker.Observer, LiveSource, LivePublisher {
   /// A window reads the rows that enter it.
   var readsFile: Bool { subscribers.readFile }
 
+  var mayReadFile: Bool { true }
+
   // Called on the committing thread
 
   func note(_ commit: ChangeBroker.Commit) -> ChangeBroker.Outcome {

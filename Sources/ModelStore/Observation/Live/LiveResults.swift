@@ -48,22 +48,33 @@ final class SharedResults<Key: Hashable & Sendable, Shared: AnyObject & Sendable
     weak var result: Shared?
   }
 
-  private let entries = Mutex<[Key: Entry]>([:])
+  private struct State {
+    var entries: [Key: Entry] = [:]
+    /// The number of entries at which those of released results are removed: at least twice as many
+    /// as remained the last time, so that an added entry costs the same however many there are.
+    var sweepCount = 16
+  }
+
+  private let state = Mutex(State())
+
+  /// The number of entries, some of which may be of released results.
+  var count: Int { state.withLock { $0.entries.count } }
 
   /// Returns the existing result for `key`.
   func kept(_ key: Key) -> Shared? {
-    entries.withLock { $0[key]?.result }
+    state.withLock { $0.entries[key]?.result }
   }
 
   /// Returns the existing result for `key`, or the result of `make`. Called on the writer's queue.
   func result(for key: Key, _ make: () throws -> Shared) throws -> Shared {
     if let kept = kept(key) { return kept }
     let made = try make()
-    entries.withLock { entries in
-      if entries.count >= 2 * entries.lazy.filter({ $0.value.result != nil }).count + 16 {
-        entries = entries.filter { $0.value.result != nil }
+    state.withLock { state in
+      if state.entries.count >= state.sweepCount {
+        state.entries = state.entries.filter { $0.value.result != nil }
+        state.sweepCount = 2 * state.entries.count + 16
       }
-      entries[key] = Entry(result: made)
+      state.entries[key] = Entry(result: made)
     }
     return made
   }

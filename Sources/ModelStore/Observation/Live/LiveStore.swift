@@ -37,10 +37,11 @@ struct LiveStore: Sendable {
   ///
   /// - Parameters:
   ///   - models: The models whose changes can affect the subscriber.
-  ///   - owner: Retained by the subscription.
+  ///   - owner: Retained by the subscription. Not generic: the compiler could not specialise this
+  ///     function for a generic class, and then neither the mailbox.
   ///   - begin: Adds the subscriber, and returns a closure that removes it.
   func subscribe<Delta: ObservedEvent>(
-    _ mailbox: Mailbox<Delta>, to models: [String], keeping owner: some AnyObject & Sendable,
+    _ mailbox: Mailbox<Delta>, to models: [String], keeping owner: any AnyObject & Sendable,
     _ begin: (LiveSubscriber<Delta>) -> @Sendable () -> Void
   ) -> ObservationToken {
     let end = begin(LiveSubscriber(receive: mailbox.put) { mailbox.deliver(upTo: $0) })

@@ -167,31 +167,31 @@ extension QueryChanges {
     func single(_ place: Int, _ side: SingleRecord<Element>.Side) throws -> SingleRecord<Element> {
       try touches[place].row.record(side, of: schema)
     }
-    deletions = try ranks.deletions.map { place in
+    deletions = try Self.parts(ranks.deletions) { place in
       let reading = try single(place, .old)
       return Deletion(
         index: ranks.old(at: place), key: reading.key, record: reading.record,
         reason: Reason(touches[place].after), origin: touches[place].origin)
     }
-    insertions = try ranks.insertions.map { place in
+    insertions = try Self.parts(ranks.insertions) { place in
       let (key, record) = try single(place, .new).known
       return Insertion(
         index: ranks.new(at: place), key: key, record: record,
         reason: delta.isInitial ? .record : Reason(touches[place].before),
         origin: touches[place].origin)
     }
-    updates = try ranks.updates.map { place in
+    updates = try Self.parts(ranks.updates) { place in
       Update(
         oldIndex: ranks.old(at: place), newIndex: ranks.new(at: place),
         records: try touches[place].row.records(of: schema))
     }
-    moves = try ranks.moves.compactMap { place in
+    moves = try Self.parts(ranks.moves) { place in
       guard touches[place].new?.image != nil else { return nil }
       let (key, record) = try single(place, .new).known
       return Move(
         oldIndex: ranks.old(at: place), newIndex: ranks.new(at: place), key: key, record: record)
     }
-    refreshes = try ranks.refreshes.map { place in
+    refreshes = try Self.parts(ranks.refreshes) { place in
       let (key, record) = try single(place, .new).known
       return Refresh(
         oldIndex: ranks.old(at: place), newIndex: ranks.new(at: place), key: key, record: record)
@@ -204,6 +204,15 @@ extension QueryChanges {
     new = ResultKeys(rows: delta.new)
     isInitial = delta.isInitial
     isReset = delta.isReset
+  }
+
+  /// Returns what `make` makes of each place. Most parts of most events are empty, and code for any
+  /// type of element takes long even for nothing.
+  @inline(__always)
+  private static func parts<Part>(
+    _ places: [Int], _ make: (Int) throws -> Part?
+  ) rethrows -> [Part] {
+    places.isEmpty ? [] : try places.compactMap(make)
   }
 
   /// The keys of one version of a live query's result, in order.

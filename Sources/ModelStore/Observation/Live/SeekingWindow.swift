@@ -44,26 +44,38 @@ struct SeekingWindow: Sendable {
       return nil
     }
     let slide = news.count { $0.entry < first } - olds.count { $0 < first }
-    let gone = Set(olds.compactMap(old.position))
-    var known = old.entries.indices.filter { !gone.contains($0) }
-      .map { (entry: old.entries[$0], image: old.images[$0]) }
-    for side in news where side.entry >= first && isKnown(side.entry) {
-      known.append((side.entry, side.image ?? []))
+    guard old.isAscending else { return try all(in: window) }
+    var (entries, images) = (old.entries, old.images)
+    for place in Set(olds.compactMap(old.position)).sorted(by: >) {
+      entries.remove(at: place)
+      images.remove(at: place)
     }
-    known.sort { $0.entry < $1.entry }
-    if abs(slide) > Self.slideMax(limit) || slide < 0 && known.count < -slide {
+    for side in news where side.entry >= first && isKnown(side.entry) {
+      let place = entries.lowerBound(of: side.entry)
+      entries.insert(side.entry, at: place)
+      images.insert(side.image ?? [], at: place)
+    }
+    if abs(slide) > Self.slideMax(limit) || slide < 0 && entries.count < -slide {
       return try all(in: window)
     }
     if slide > 0 {
-      known = try sought(.before, old.images[0], slide).reversed() + known
+      let before = try Array(seek(.before, old.images[0], slide).reversed())
+      entries.insert(contentsOf: before.map { rule.entry($0) }, at: 0)
+      images.insert(contentsOf: before, at: 0)
     } else {
-      known.removeFirst(-slide)
+      entries.removeFirst(-slide)
+      images.removeFirst(-slide)
     }
-    if known.count < limit, isFull {
-      known += try sought(.after, old.images[old.images.count - 1], limit - known.count)
+    if entries.count < limit, isFull {
+      let after = try seek(.after, old.images[old.images.count - 1], limit - entries.count)
+      entries += after.map { rule.entry($0) }
+      images += after
     }
-    let shown = known.prefix(limit)
-    return RowList(entries: shown.map(\.entry), images: shown.map(\.image), window: window)
+    if entries.count > limit {
+      entries.removeLast(entries.count - limit)
+      images.removeLast(images.count - limit)
+    }
+    return RowList(entries: entries, images: images, window: window)
   }
 
   /// Reads the whole window again.
@@ -72,14 +84,20 @@ struct SeekingWindow: Sendable {
     return RowList(entries: images.map { rule.entry($0) }, images: images, window: window)
   }
 
-  private func sought(
-    _ side: StoreQuery<DynamicRecord>.SeekSide, _ row: [SQLValue], _ limit: Int
-  ) throws -> [(entry: LiveRows.Entry, image: [SQLValue])] {
-    try seek(side, row, limit).map { (entry: rule.entry($0), image: $0) }
-  }
-
   /// Beyond this number of rows, seeking them costs as much as reading the window again.
   private static func slideMax(_ limit: Int) -> Int {
     limit.multipliedReportingOverflow(by: 4).overflow ? .max : 4 * limit
+  }
+}
+
+extension [LiveRows.Entry] {
+  /// The number of entries less than `entry`, in an ascending array.
+  fileprivate func lowerBound(of entry: LiveRows.Entry) -> Int {
+    var (low, high) = (0, count)
+    while low < high {
+      let middle = (low + high) / 2
+      if self[middle].place < entry.place { low = middle + 1 } else { high = middle }
+    }
+    return low
   }
 }

@@ -49,7 +49,7 @@ extension Observed {
     Self(M.self) { () throws(StoreError) in
       let index = try Self.index(of: field)
       let observation = RecordObservation(
-        M.schema, key: try Self.values(key, of: M.self), fields: [index],
+        M.self, M.schema, key: try Self.values(key, of: M.self), order: [index],
         events: { commit, current in
           try commit.change(ofField: index, in: M.schema, current: current) {
             try Value(sqlValue: $0)
@@ -84,7 +84,7 @@ extension Observed {
     of indices: [Int], _ key: [SQLValue]
   ) -> RecordObservation<Event> where Event == NamedFieldEvent<M> {
     RecordObservation(
-      M.schema, key: key, fields: Set(indices),
+      M.self, M.schema, key: key, order: indices,
       events: { commit, current in
         try indices.compactMap { index in
           try commit.change(ofField: index, in: M.schema, current: current) { $0 }.map {
@@ -108,7 +108,7 @@ extension Observed {
       for field in fields { indices.insert(try Self.index(of: field)) }
       let names = indices.isEmpty ? nil : Set(indices.map { M.schema.fields[$0].name })
       let observation = RecordObservation<Event>(
-        M.schema, key: try Self.values(key, of: M.self), fields: nil,
+        M.self, M.schema, key: try Self.values(key, of: M.self), order: nil,
         filter: indices.isEmpty ? nil : indices,
         events: { commit, current in
           try commit.recordChange(current: current, fields: names).map { [$0] } ?? []
@@ -123,7 +123,7 @@ extension Observed {
   public static func model<M: Model>(_ model: M.Type) -> Self where Event == ModelEvent<M> {
     Self(M.self) { () throws(StoreError) in
       let observation = RecordObservation<Event>(
-        M.schema, key: nil, fields: nil,
+        M.self, M.schema, key: nil, order: nil,
         events: { commit, _ in
           [
             ModelEvent(

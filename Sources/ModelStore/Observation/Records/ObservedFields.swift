@@ -6,29 +6,30 @@ final class ObservedFields: Sendable {
   let schema: ModelSchema
   /// The fields whose values the events contain; nil for all.
   let fields: Set<Int>?
-  /// The names of the fields of which an update must change at least one; nil for all.
-  let names: Set<String>?
-  /// The same in field order, as in ``ObservedPath``; empty for all.
-  let pathFields: [String]
+  /// The names of the fields of which an update must change at least one, in field order; nil for
+  /// all.
+  let names: [String]?
   /// The fields that are read. In records, other fields contain either NULL or a value.
   let compared: [(index: Int, name: String)]
   let identity: KeyIdentity
+  /// The fields that are read, for routing.
+  let mask: FieldMask
 
   /// - Parameter counted: The fields of which an update must change at least one; nil for all.
   init(_ schema: ModelSchema, fields: Set<Int>?, counted: Set<Int>?) {
     self.schema = schema
     self.fields = fields
-    names = counted.map { Set($0.map { schema.fields[$0].name }) }
-    pathFields = (counted ?? []).sorted().map { schema.fields[$0].name }
+    names = counted.map { $0.sorted().map { schema.fields[$0].name } }
     compared = schema.fields.enumerated()
       .filter { index, _ in fields?.contains(index) ?? true }
       .map { (index: $0.offset, name: $0.element.name) }
     identity = KeyIdentity(schema)
+    mask = FieldMask(fields)
   }
 
   /// - Parameter key: One record's key, or nil for all records.
   func path(_ key: [SQLValue]?) -> ObservedPath {
-    ObservedPath(model: schema.name, key: key, fields: pathFields)
+    ObservedPath(model: schema.name, key: key, fields: names ?? [])
   }
 
   /// - Parameter key: One record's key, or nil for all records.

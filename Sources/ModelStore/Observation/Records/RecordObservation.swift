@@ -2,6 +2,11 @@
 /// caller's events.
 struct RecordObservation<Event: Sendable>: Sendable {
   let path: ObservedPath
+  /// The model's type. With the type of the events, ``order`` and ``counted``, it determines how a
+  /// commit becomes events.
+  let model: ObjectIdentifier
+  /// The fields in the order in which they are told, if they are told one by one.
+  let order: [Int]
   var target: ObservedTarget { ObservedTarget(path: path, isWhole: fields == nil) }
   /// The key of one record, or nil for all.
   var key: [SQLValue]? { path.key }
@@ -17,12 +22,19 @@ struct RecordObservation<Event: Sendable>: Sendable {
   /// The options that are available in addition to ``ObservationOptions/synchronous``.
   var options: ObservationOptions { prior == nil ? [] : [.initial, .prior] }
 
-  /// - Parameter filter: The fields of which an update must change at least one; nil for `fields`.
+  /// - Parameters:
+  ///   - order: The fields whose values the events contain; nil for all.
+  ///   - filter: The fields of which an update must change at least one; nil for those.
+  ///   - events: Must be the same for the same type of model, type of event, order and filter.
   init(
-    _ schema: ModelSchema, key: [SQLValue]?, fields: Set<Int>?, filter: Set<Int>? = nil,
+    _ model: any Model.Type, _ schema: ModelSchema, key: [SQLValue]?, order: [Int]?,
+    filter: Set<Int>? = nil,
     events: @escaping @Sendable (ChangeBroker.Commit, [SQLValue]?) throws -> [Event],
-    prior: (@Sendable (Event) -> Event)?
+    prior: (@Sendable (Event) -> Event)? = nil
   ) {
+    let fields = order.map { Set($0) }
+    self.model = ObjectIdentifier(model)
+    self.order = order ?? []
     counted = filter ?? fields
     path = ObservedPath(
       model: schema.name, key: key,

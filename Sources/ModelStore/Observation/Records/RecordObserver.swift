@@ -1,123 +1,92 @@
 internal import Synchronization
 
 /// An observer of one record or of all records of a model, for one subscriber.
-final class RecordObserver: ChangeBroker.Observer {
+///
+/// There may be very many. So it is one object: its own mailbox, and its own entry in the
+/// ``RecordTable`` of the broker. What observers of the same fields have in common is in
+/// ``ObservedFields``.
+class RecordObserver: Mailbox<RecordPart>, ChangeBroker.Observer, @unchecked Sendable {
+  // Guard: its own properties are constants and an atomic.
+
   let fields: ObservedFields
-  /// The observed record's key; nil for all records.
-  let key: [SQLValue]?
-  /// The bag that it was registered in, if any.
-  let registrant: Registrant?
-  let mailbox: Mailbox<Part>
-  private let standing = Mutex(Standing.new)
+  /// Its number among the broker's observers, or one of the marks below.
+  private let standing = Atomic<UInt64>(RecordObserver.isNew)
+  /// What it observes.
+  final let record: ObservedKey
 
-  private enum Standing {
-    case new
-    /// It is one of the broker's observers, with this number.
-    case entered(UInt64)
-    case ended
-  }
-
-  /// The bag of an observation, and the context that distinguishes it there from others of the same
-  /// path.
-  final class Registrant: Sendable {
-    weak let bag: ObservationBag?
-    let context: String?
-
-    init(bag: ObservationBag, context: String?) {
-      self.bag = bag
-      self.context = context
-    }
-  }
+  private static let isNew: UInt64 = 0
+  private static let hasEnded = UInt64.max
 
   /// - Parameter key: The record to observe; nil for all records.
   init(
-    _ fields: ObservedFields, of key: [SQLValue]?, registrant: Registrant? = nil,
-    mailbox: Mailbox<Part>
+    _ fields: ObservedFields, of key: [SQLValue]?, in scope: ObservationScope? = nil,
+    options: ObservationOptions = [], coalescing: CoalescingPolicy
   ) {
     self.fields = fields
-    self.key = key
-    self.registrant = registrant
-    self.mailbox = mailbox
+    record = ObservedKey(key)
+    super.init(scope, options: options, coalescing: coalescing)
+  }
+
+  /// The bag that it was registered in, if any; see ``BagObserver``.
+  var bag: ObservationBag? { nil }
+
+  /// The context that distinguishes it from others of the same path in its bag.
+  var context: String? { nil }
+
+  /// The observed record's key; nil for all records.
+  final var key: [SQLValue]? { record.values }
+
+  /// The identity of the observed record, which finds it in the ``RecordTable``.
+  ///
+  /// - Precondition: It observes one record.
+  final var recordIdentity: SortKey {
+    guard let identity = fields.identity(observed: record) else {
+      preconditionFailure("An observer of all records is not found by a key.")
+    }
+    return identity
   }
 
   /// The observed path.
-  var path: ObservedPath { fields.path(key) }
+  final var path: ObservedPath { fields.path(key) }
 
-  var target: ObservedTarget { ObservedTarget(path: path, isWhole: fields.fields == nil) }
-
-  // Computed on demand, because there may be very many observers.
-  var interests: [ChangeBroker.Interest] { [fields.interest(key)] }
-
-  var model: String { fields.schema.name }
-
-  private var isOneRecord: Bool { key != nil }
-
-  /// The part of a commit that concerns the observer.
-  struct Part: ObservedEvent {
-    let commit: ChangeBroker.Commit
-    /// The observer that the part belongs to.
-    let observer: RecordObserver
-
-    var version: UInt64 { commit.changes.version }
-
-    struct Folding: EventFolding {
-      /// The first commit and the common properties of all, without changes.
-      private var frame: ChangeBroker.Commit
-      private var changes: Folded<ChangedRecord, RecordChange>
-      private let observer: RecordObserver
-
-      init(_ first: Part) {
-        observer = first.observer
-        frame = first.commit
-        changes = Folded()
-        frame.changes = ChangeSet(version: first.version, changes: [])
-        for change in first.commit.changes.changes {
-          changes.fold(observer.identity(of: change)) { _ in change }
-        }
-      }
-
-      mutating func add(_ later: Part) {
-        frame.changes = ChangeSet(version: later.version, changes: [])
-        frame.isReset = frame.isReset || later.commit.isReset
-        frame.wave = frame.wave.folded(with: later.commit.wave)
-        for change in later.commit.changes.changes {
-          changes.fold(observer.identity(of: change)) { [observer] earlier in
-            guard let earlier else { return change }
-            return earlier.followed(by: change, fields: observer.fields.compared)
-              .flatMap { observer.isTold($0) ? $0 : nil }
-          }
-        }
-      }
-
-      var isEmpty: Bool { changes.isEmpty && !frame.isReset && !frame.isInitial }
-
-      var event: Part {
-        var commit = frame
-        commit.changes = ChangeSet(version: frame.changes.version, changes: changes.entries)
-        return Part(commit: commit, observer: observer)
-      }
-    }
+  final var target: ObservedTarget {
+    ObservedTarget(path: path, isWhole: fields.fields == nil)
   }
 
+  // Computed on demand, because there may be very many observers.
+  final var interests: [ChangeBroker.Interest] { [fields.interest(key)] }
+
+  final var model: String { fields.schema.name }
+
+  /// Its receiver is called in the cascade of each commit, extended by its path.
+  final var extendsCascade: Bool { true }
+
+  fileprivate final var isOneRecord: Bool { !record.isAll }
+
   /// Returns the part of a commit that concerns the observer; nil if there is nothing to report.
-  private func part(of commit: ChangeBroker.Commit) -> Part? {
-    var changes = commit.changes.changes
-    if isOneRecord, changes.count > 1 { changes = together(changes) }
-    if fields.names != nil, !changes.allSatisfy(isTold) { changes = changes.filter(isTold) }
-    guard !changes.isEmpty || commit.isReset || commit.isInitial else { return nil }
+  private func part(of commit: ChangeBroker.Commit) -> RecordPart? {
+    let changes = commit.changes.changes
+    let isExact = changes.count <= 1 || !isOneRecord
+    guard !isExact || fields.names != nil && !changes.allSatisfy(isTold) else {
+      guard !changes.isEmpty || commit.isReset || commit.isInitial else { return nil }
+      return RecordPart(commit: commit, observer: self)
+    }
+    let told = (isExact ? changes : together(changes)).filter(isTold)
+    guard !told.isEmpty || commit.isReset || commit.isInitial else { return nil }
     var part = commit
-    part.changes = ChangeSet(version: commit.changes.version, changes: changes)
-    return Part(commit: part, observer: self)
+    part.changes = ChangeSet(version: commit.changes.version, changes: told)
+    return RecordPart(commit: part, observer: self)
   }
 
   /// Returns whether a change touches what is observed.
-  private func isTold(_ change: RecordChange) -> Bool {
+  fileprivate final func isTold(_ change: RecordChange) -> Bool {
     guard let names = fields.names, change.operation == .update else { return true }
-    return change.fields.contains { names.contains($0.name) }
+    // Nearly always one name of each, which are the same text in memory.
+    return change.fields.contains { field in names.contains { $0 == field.name } }
   }
 
   /// All changes of an observed single record have the same identity, however its key is spelled.
-  private func identity(of change: RecordChange) -> ChangedRecord {
+  fileprivate final func identity(of change: RecordChange) -> ChangedRecord {
     ChangedRecord(model: change.model, key: isOneRecord ? [] : change.key)
   }
 
@@ -130,28 +99,19 @@ final class RecordObserver: ChangeBroker.Observer {
     return first.followed(by: last, fields: fields.compared).map { [$0] } ?? []
   }
 
-  /// Calls `receive` on the delivery queue once for each commit that concerns the observer.
-  ///
-  /// - Parameter receive: Must not retain the observer, which retains it until it ends.
-  func whenReady(_ receive: @escaping @Sendable (Part) -> Void) {
-    mailbox.whenReady(receive)
-  }
-
   /// Waits for the next commit and returns it; nil once the observer has ended.
-  func next() async -> ChangeBroker.Commit? {
-    await mailbox.next()?.commit
+  final func nextCommit() async -> ChangeBroker.Commit? {
+    await next()?.commit
   }
 
-  func note(_ commit: ChangeBroker.Commit) -> ChangeBroker.Outcome {
-    part(of: commit).map(mailbox.put) ?? []
+  final func note(_ commit: ChangeBroker.Commit) -> ChangeBroker.Outcome {
+    part(of: commit).map(put) ?? []
   }
-
-  func deliver(upTo version: UInt64) { mailbox.deliver(upTo: version) }
 
   /// Drops undelivered events and makes the current state the first event.
   ///
   /// - Parameter image: The observed record, or nil if it does not exist.
-  func begin(with image: [SQLValue]?, version: UInt64) -> ChangeBroker.Outcome {
+  final func begin(with image: [SQLValue]?, version: UInt64) -> ChangeBroker.Outcome {
     let changes = image.map { image in
       [
         RecordChange(
@@ -162,59 +122,123 @@ final class RecordObserver: ChangeBroker.Observer {
     }
     let commit = ChangeBroker.Commit(
       changes: ChangeSet(version: version, changes: changes ?? []), isReset: false, isInitial: true)
-    mailbox.forget()
-    return mailbox.put(Part(commit: commit, observer: self))
+    forget()
+    return put(RecordPart(commit: commit, observer: self))
   }
-
-  /// Drops undelivered events.
-  func forget() { mailbox.forget() }
 
   // Beginning and ending
 
   /// Adds the observer to `broker`, which passes it commits until it ends.
-  func enter(_ broker: ChangeBroker) {
-    let number = broker.enter(self)
-    let isLate = standing.withLock { standing in
-      if case .ended = standing { return true }
-      standing = .entered(number)
-      return false
-    }
-    if isLate { broker.remove(number) }
+  final func enter(_ broker: ChangeBroker) {
+    broker.enter(self)
     // A store that was closed in between did not find it among the observers.
-    if mailbox.scope?.hasEnded ?? false { finish() }
+    if scope?.hasEnded ?? false { leave(after: finish) }
+  }
+
+  /// Called by the broker, which is locked, when it adds the observer as `number`.
+  ///
+  /// - Returns: Whether it is to be added: it has not ended.
+  final func begins(as number: UInt64) -> Bool {
+    standing.compareExchange(
+      expected: Self.isNew, desired: number, ordering: .sequentiallyConsistent
+    ).exchanged
   }
 
   /// Its number among the broker's observers; nil before it is added and after it has ended.
-  var number: UInt64? {
-    standing.withLock { standing in
-      if case .entered(let number) = standing { number } else { nil }
-    }
+  final var number: UInt64? {
+    let number = standing.load(ordering: .sequentiallyConsistent)
+    return number == Self.isNew || number == Self.hasEnded ? nil : number
   }
 
   /// Whether nothing more may be delivered.
-  var isEnded: Bool {
-    standing.withLock { standing in
-      if case .ended = standing { true } else { false }
-    }
-  }
+  final var isEnded: Bool { standing.load(ordering: .sequentiallyConsistent) == Self.hasEnded }
 
-  func end() {
-    mailbox.close()
-    leave()
-  }
+  final func end() { leave(after: close) }
 
   /// Ends together with its store: a loop can still read the waiting events.
-  func finish() {
-    mailbox.finish()
-    leave()
-  }
+  final func endWithStore() { leave(after: finish) }
 
-  private func leave() {
-    let former = standing.withLock { standing in
-      let former = standing
-      standing = .ended
-      return former
+  private func leave(after ending: () -> Void) {
+    ending()
+    let former = standing.exchange(Self.hasEnded, ordering: .sequentiallyConsistent)
+    guard former != Self.isNew, former != Self.hasEnded else { return }
+    broker?.remove(self, number: former)
+  }
+}
+
+extension RecordObserver: Subscription {
+  var outlet: any Outlet { self }
+
+  // A loop whose store was closed goes on with the events that wait.
+  var isCancelled: Bool { isClosed }
+
+  func cancel() { end() }
+}
+
+/// An observer that belongs to a bag.
+final class BagObserver: RecordObserver, @unchecked Sendable {
+  // Guard: its own properties are constants.
+
+  private weak let owner: ObservationBag?
+  private let name: String?
+
+  override var bag: ObservationBag? { owner }
+  override var context: String? { name }
+
+  init(
+    _ fields: ObservedFields, of key: [SQLValue]?, in scope: ObservationScope? = nil,
+    bag: ObservationBag, context: String? = nil, options: ObservationOptions,
+    coalescing: CoalescingPolicy
+  ) {
+    owner = bag
+    name = context
+    super.init(fields, of: key, in: scope, options: options, coalescing: coalescing)
+  }
+}
+
+/// The part of a commit that concerns an observer of records.
+struct RecordPart: ObservedEvent {
+  let commit: ChangeBroker.Commit
+  /// The observer that the part belongs to.
+  let observer: RecordObserver
+
+  var version: UInt64 { commit.changes.version }
+
+  struct Folding: EventFolding {
+    /// The first commit and the common properties of all, without changes.
+    private var frame: ChangeBroker.Commit
+    private var changes: Folded<ChangedRecord, RecordChange>
+    private let observer: RecordObserver
+
+    init(_ first: RecordPart) {
+      observer = first.observer
+      frame = first.commit
+      changes = Folded()
+      frame.changes = ChangeSet(version: first.version, changes: [])
+      for change in first.commit.changes.changes {
+        changes.fold(observer.identity(of: change)) { _ in change }
+      }
     }
-    if case .entered(let number) = former { mailbox.broker?.remove(number) }
+
+    mutating func add(_ later: RecordPart) {
+      frame.changes = ChangeSet(version: later.version, changes: [])
+      frame.isReset = frame.isReset || later.commit.isReset
+      frame.wave = frame.wave.folded(with: later.commit.wave)
+      for change in later.commit.changes.changes {
+        changes.fold(observer.identity(of: change)) { [observer] earlier in
+          guard let earlier else { return change }
+          return earlier.followed(by: change, fields: observer.fields.compared)
+            .flatMap { observer.isTold($0) ? $0 : nil }
+        }
+      }
+    }
+
+    var isEmpty: Bool { changes.isEmpty && !frame.isReset && !frame.isInitial }
+
+    var event: RecordPart {
+      var commit = frame
+      commit.changes = ChangeSet(version: frame.changes.version, changes: changes.entries)
+      return RecordPart(commit: commit, observer: observer)
+    }
   }
 }

@@ -16,7 +16,9 @@ struct BindingsAddAggregateCommand: BindingAddition {
       holds the total of all. \(BindingsAddCommand.consequences)
       """)
 
-  @Argument(help: ArgumentHelp("The field that holds the total.", valueName: "model.field"))
+  @Argument(
+    help: ArgumentHelp("The field that holds the total.", valueName: "model.field"),
+    completion: Completion.modelField)
   var target: String
 
   @Option(

@@ -12,7 +12,9 @@ struct BindingsAddCopyCommand: BindingAddition {
       --through, --match or --of says which record to copy from. \(BindingsAddCommand.consequences)
       """)
 
-  @Argument(help: ArgumentHelp("The field to fill.", valueName: "model.field"))
+  @Argument(
+    help: ArgumentHelp("The field to fill.", valueName: "model.field"),
+    completion: Completion.modelField)
   var target: String
 
   @Option(help: ArgumentHelp("The field to copy.", valueName: "model.field"))

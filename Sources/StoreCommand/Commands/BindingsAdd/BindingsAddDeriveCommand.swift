@@ -11,7 +11,9 @@ struct BindingsAddDeriveCommand: BindingAddition {
       \(BindingsAddCommand.consequences)
       """)
 
-  @Argument(help: ArgumentHelp("The field to compute.", valueName: "model.field"))
+  @Argument(
+    help: ArgumentHelp("The field to compute.", valueName: "model.field"),
+    completion: Completion.modelField)
   var target: String
 
   @Option(

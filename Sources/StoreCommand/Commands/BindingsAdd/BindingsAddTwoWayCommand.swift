@@ -33,7 +33,9 @@ struct BindingsAddTwoWayCommand: BindingAddition {
       \(BindingsAddCommand.consequences)
       """)
 
-  @Argument(help: ArgumentHelp("The field on the right side.", valueName: "model.field"))
+  @Argument(
+    help: ArgumentHelp("The field on the right side.", valueName: "model.field"),
+    completion: Completion.modelField)
   var target: String
 
   @Option(help: ArgumentHelp("The field on the left side.", valueName: "model.field"))

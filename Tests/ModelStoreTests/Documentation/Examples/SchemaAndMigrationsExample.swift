@@ -60,4 +60,49 @@ import Testing
     #expect(members.map(\.name) == ["Ada"])
     #expect(members.map(\.email) == [nil])
   }
+
+  private struct Named: Model {
+    var id: Int64
+    var name: String
+
+    static let definition = ModelDefinition<Named>(
+      "Member", key: \.id,
+      fields: [.init("id", \.id), .init("name", \.name, isUnique: true)])
+
+    var key: Int64 { id }
+
+    init(row: borrowing RowView) throws {
+      id = try row.decode(at: 0)
+      name = try row.decode(at: 1)
+    }
+
+    func encode(to arguments: inout ArgumentWriter) throws {
+      try id.encode(to: &arguments, at: 0)
+      try name.encode(to: &arguments, at: 1)
+    }
+  }
+
+  @Test func aPlanIsReadBeforeItIsApplied() throws {
+    typealias Member = Named
+    let directory = try TemporaryDirectory()
+    let path = directory.file("library.store")
+    let create = Migration(
+      version: 1, name: "create_member",
+      sql: """
+        CREATE TABLE Member (id INTEGER PRIMARY KEY, name TEXT NOT NULL) STRICT;
+        INSERT INTO Member VALUES (1, 'Ada'), (2, 'Grace');
+        """)
+    try Store(at: path, models: [], migrations: [create]).close()
+    // snippet: migration-plan
+    let plan = try Store.migrationPlan(at: path, models: [Member.self])
+    // rebuild    Member.name UNIQUE   2 rows, ~1 ms
+
+    var configuration = StoreConfiguration()
+    configuration.schemaChanges = .migrate
+    let store = try Store(
+      at: path, models: Member.self, migrations: [create], configuration: configuration)
+    // end
+    #expect(plan.description == "rebuild    Member.name UNIQUE   2 rows, ~1 ms")
+    #expect(try store.migrationPlan().isEmpty)
+  }
 }

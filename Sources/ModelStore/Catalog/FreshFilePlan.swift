@@ -7,7 +7,7 @@
 ///
 /// It reads the text of migrations in SQL. A migration in Swift counts as one that creates, renames
 /// and drops nothing, and may insert rows into any table.
-struct MigrationPlan {
+struct FreshFilePlan {
   /// The models whose tables are created first.
   private(set) var created: [ModelSchema] = []
   /// The versions of the migrations that do not run.

@@ -1,0 +1,131 @@
+import ArgumentParser
+import ModelStore
+
+/// What shells offer for the words of a command line. They run the program for each completion, so
+/// every kind reads only what it offers.
+enum Completion {
+  /// The models of the database.
+  static var model: CompletionKind {
+    kind { _, opened in opened.store.schema.models.map(\.name) }
+  }
+
+  /// The first keys of the model that begin with the word.
+  static var key: CompletionKind {
+    kind { word, opened in try keys(of: word, opened) }
+  }
+
+  /// For `update`: the key, unless `--where` selects the records, then fields to assign.
+  static var keyAndAssignments: CompletionKind {
+    kind { word, opened in
+      let isKey = word.positionals.count == 1 && !word.hasOption("--where")
+      return try isKey ? keys(of: word, opened) : assignments(of: word, opened)
+    }
+  }
+
+  /// Fields to assign, with `=` behind them.
+  static var assignment: CompletionKind {
+    kind { word, opened in try assignments(of: word, opened) }
+  }
+
+  /// A field of the model.
+  static var field: CompletionKind {
+    kind { word, opened in try model(of: word, opened)?.fields.map(\.name) ?? [] }
+  }
+
+  /// Fields of the model, joined by commas.
+  static var fields: CompletionKind {
+    kind { word, opened in
+      word.lists(of: try model(of: word, opened)?.fields.map(\.name) ?? [])
+    }
+  }
+
+  /// Fields of the model to sort by; a `-` before the name means descending.
+  static var order: CompletionKind {
+    kind { word, opened in
+      word.lists(of: try model(of: word, opened)?.fields.map(\.name) ?? [], after: "-")
+    }
+  }
+
+  /// The columns of the result, where these are the fields of a model.
+  static var columns: CompletionKind {
+    kind { word, opened in
+      guard ["get", "query", "export", "watch"].contains(word.commandNames.first) else { return [] }
+      return word.lists(of: try model(of: word, opened)?.fields.map(\.name) ?? [])
+    }
+  }
+
+  /// A field with its model: `Track.title`.
+  static var modelField: CompletionKind {
+    kind { _, opened in
+      opened.store.schema.models.flatMap { model in model.fields.map { "\(model.name).\($0.name)" }
+      }
+    }
+  }
+
+  /// A field that follows a binding, with its model.
+  static var boundField: CompletionKind {
+    kind { _, opened in try opened.store.bindings().map { "\($0.target)" } }
+  }
+
+  static var binding: CompletionKind {
+    kind { _, opened in try opened.store.bindings().map(\.name) }
+  }
+
+  static var rule: CompletionKind {
+    kind { _, opened in try opened.store.rules().map(\.name) }
+  }
+
+  static var consumer: CompletionKind {
+    kind { _, opened in try opened.store.consumers().map(\.name) }
+  }
+
+  /// - Parameter find: Returns what may stand for the word; the others are left out.
+  private static func kind(
+    _ find: @escaping @Sendable (CompletedWord, OpenedStore) throws -> [String]
+  ) -> CompletionKind {
+    .custom { words, index, _ in
+      let shell = CompletionShell.requesting
+      let word = CompletedWord(words, at: index, splitsAtBreaks: shell == .bash)
+      let found = Program.found(in: word.others, application: Program.application, in: .process) {
+        try find(word, $0)
+      }
+      return word.offered(found, for: shell)
+    }
+  }
+
+  /// The model that the words name; nil if there is none of that name.
+  private static func model(of word: CompletedWord, _ opened: OpenedStore) throws -> ModelSchema? {
+    guard let name = word.positionals.first, opened.store.schema.contains(name) else { return nil }
+    return try opened.store.schema.model(named: name)
+  }
+
+  private static func keys(of word: CompletedWord, _ opened: OpenedStore) throws -> [String] {
+    guard let model = try keyedModel(of: word, opened) else { return [] }
+    let keys = KeyCandidates(of: model)
+    return try opened.read { reads in try keys.beginning(with: word.text, reads) }
+  }
+
+  /// The model whose key stands here: the first word, or in `bindings why` that of a field.
+  private static func keyedModel(
+    of word: CompletedWord, _ opened: OpenedStore
+  ) throws -> ModelSchema? {
+    guard word.commandNames.first == "bindings", let field = word.positionals.first else {
+      return try model(of: word, opened)
+    }
+    return opened.store.schema.models.filter { field.hasPrefix($0.name + ".") }
+      .max { $0.name.count < $1.name.count }
+  }
+
+  private static func assignments(
+    of word: CompletedWord, _ opened: OpenedStore
+  ) throws -> [String] {
+    guard !word.text.contains("=") else { return [] }
+    let isAssigned = { (name: String) in
+      word.positionals.contains { given in
+        ["=", ":", "+="].contains { given.hasPrefix(name + $0) }
+      }
+    }
+    return try model(of: word, opened)?.fields
+      .filter { $0.generated == nil && !isAssigned($0.name) }.map { $0.name + "=" } ?? []
+  }
+}
