@@ -9,31 +9,6 @@ public struct Backup: Hashable, Sendable, Codable {
   public let byteCount: Int64
 }
 
-/// Whether a backup is read again before it is used.
-public enum CopyVerification: Hashable, Sendable {
-  /// Every page, index and value is read and checked for damage. The default.
-  case full
-  /// The copy is used as it is. For example, to save what is left of a damaged store.
-  case none
-}
-
-/// What compacting did to the size of a store.
-public struct Compaction: Hashable, Sendable, Codable {
-  /// The size of the database before, in bytes.
-  public let byteCountBefore: Int64
-  /// The size of the database after, in bytes.
-  public let byteCountAfter: Int64
-}
-
-/// What compacting does with tables whose rows have no number of their own.
-public enum RowNumbering: Hashable, Sendable {
-  /// Refuses to compact if row numbers would change that are keys of records or of a full-text
-  /// table. The default.
-  case keep
-  /// Allows it. Records without another key get other keys then.
-  case mayChange
-}
-
 // Copies of the file.
 extension Store {
   /// Copies the store to a file, while this and other programs go on writing.
@@ -43,15 +18,15 @@ extension Store {
   /// ```
   ///
   /// The backup is one state of the store: every commit up to ``Backup/position``, and nothing
-  /// later. It appears under its name complete or not at all, also after a crash. It is one file
-  /// without a log, with the same models, rules, bindings, consumers and change journal.
+  /// later. It is read again and checked for damage. Then it appears under its name, complete or not
+  /// at all, also after a crash. It is one file without a log, with the same models, rules,
+  /// bindings, consumers and change journal.
   ///
   /// - Parameters:
   ///   - path: The path of the backup. Only you can read a new file.
   ///   - existing: What happens if there is a file at `path`.
-  ///   - verification: Whether the backup is checked before it gets its name.
-  ///   - onProgress: Called on this thread with the pages copied and their number. To stop the
-  ///     backup, throw an error.
+  ///   - onProgress: Called on this thread during the copy, with the pages copied and their number.
+  ///     To stop the backup, throw an error.
   /// - Throws: ``StoreError`` with code `fileExists`; `misuse` if `path` belongs to an open store;
   ///   `corrupt` if the copy has damage; `outOfSpace`. Or the error of `onProgress`. Then there is
   ///   no new file at `path`.
@@ -59,25 +34,23 @@ extension Store {
   ///   log is not reused. A store with a rollback journal cannot be written meanwhile.
   @discardableResult
   public func backup(
-    to path: String, existing: ExistingFile = .keep, verification: CopyVerification = .full,
+    to path: String, existing: ExistingFile = .keep,
     onProgress: (_ done: Int, _ all: Int) throws -> Void = { _, _ in }
   ) throws -> Backup {
-    try StoreCopying(engine: open).backUp(
-      to: path, existing: existing, verification: verification, onProgress: onProgress)
+    try StoreCopying(engine: open).backUp(to: path, existing: existing, onProgress: onProgress)
   }
 
-  /// Copies the store to a file; see ``backup(to:existing:verification:onProgress:)``. If you cancel
+  /// Copies the store to a file; see ``backup(to:existing:onProgress:)``. If you cancel
   /// the task, there is no new file.
   ///
   /// - Parameter onProgress: Called on a thread of the store.
   @discardableResult
   public func backup(
-    to path: String, existing: ExistingFile = .keep, verification: CopyVerification = .full,
+    to path: String, existing: ExistingFile = .keep,
     onProgress: @escaping @Sendable (_ done: Int, _ all: Int) throws -> Void = { _, _ in }
   ) async throws -> Backup {
     try await open.calls.run { [self] in
-      try backup(
-        to: path, existing: existing, verification: verification, onProgress: onProgress)
+      try backup(to: path, existing: existing, onProgress: onProgress)
     }
   }
 
@@ -89,7 +62,8 @@ extension Store {
   ///
   /// The replacement is one transaction, so this and other processes may have the store open. They
   /// then see the content of the backup, and their observers refetch. If there is no file at
-  /// `path`, it is created. A crash leaves the earlier content or that of the backup.
+  /// `path`, it is created. A crash leaves the earlier content or that of the backup, which is
+  /// checked for damage first.
   ///
   /// Consumers continue from their positions at the time of the backup. Positions after
   /// ``Backup/position`` are used again for other changes, so rebuild what you derived from later
@@ -98,19 +72,19 @@ extension Store {
   /// - Parameters:
   ///   - path: The path of the store.
   ///   - backup: The path of a backup, which stays as it is.
-  ///   - verification: Whether the backup is checked first.
   ///   - configuration: The configuration of the store. If this process has it open, it is that of
   ///     the open store.
-  ///   - onProgress: Called on this thread with the pages copied and their number. To stop, throw an
-  ///     error.
+  ///   - onProgress: Called on this thread during the copy, with the pages copied and their number.
+  ///     To stop, throw an error.
   /// - Returns: The backup.
-  /// - Throws: ``StoreError`` with code `corrupt` for a damaged backup, `unsupportedSchema` for a
-  ///   database without a store's catalog or with pages of another size, `newerFormat`, `busy`,
+  /// - Throws: ``StoreError`` with code `corrupt` for a damaged backup; `unsupportedSchema` for a
+  ///   database without a store's catalog, with pages of another size, or with a log if the store
+  ///   has none; `newerFormat`, `busy`,
   ///   `outOfSpace`; the errors of opening a store, for example if the file at `path` is damaged:
   ///   move such a file away first. Then the content at `path` is as before.
   @discardableResult
   public static func restore(
-    _ path: String, from backup: String, verification: CopyVerification = .full,
+    _ path: String, from backup: String,
     configuration: StoreConfiguration = StoreConfiguration(),
     onProgress: (_ done: Int, _ all: Int) throws -> Void = { _, _ in }
   ) throws -> Backup {
@@ -133,10 +107,10 @@ extension Store {
         throw StoreError(.misuse, "\(path) and \(backup) are the same file.")
       }
       return try Restoring(engine: lease.engine, backup: from)
-        .run(verification: verification, onProgress: onProgress)
+        .run(onProgress: onProgress)
     } catch DatabaseFile.Problem.notFound {
       return try StoreCopying(engine: from).backUp(
-        to: path, existing: .keep, verification: verification, onProgress: onProgress)
+        to: path, existing: .keep, onProgress: onProgress)
     } catch let problem as DatabaseFile.Problem {
       throw problem.storeError
     } catch let error as SQLiteError {
@@ -145,29 +119,27 @@ extension Store {
   }
 
   /// Replaces the content of the store at `path`; see
-  /// ``restore(_:from:verification:configuration:onProgress:)``. If you cancel the task while it
+  /// ``restore(_:from:configuration:onProgress:)``. If you cancel the task while it
   /// copies, the content is as before.
   ///
   /// - Parameter onProgress: Called on a thread of the store.
   @discardableResult
   public static func restore(
-    _ path: String, from backup: String, verification: CopyVerification = .full,
+    _ path: String, from backup: String,
     configuration: StoreConfiguration = StoreConfiguration(),
     onProgress: @escaping @Sendable (_ done: Int, _ all: Int) throws -> Void = { _, _ in }
   ) async throws -> Backup {
     try await BlockingCalls().run {
       try restore(
-        path, from: backup, verification: verification, configuration: configuration,
-        onProgress: onProgress)
+        path, from: backup, configuration: configuration, onProgress: onProgress)
     }
   }
 
-  /// Rebuilds the file without the space of deleted data, and updates the statistics of SQLite's
-  /// query planner.
+  /// Rebuilds the file without the space of deleted data.
   ///
   /// ```swift
-  /// let compaction = try store.compact()
-  /// print(compaction.byteCountBefore - compaction.byteCountAfter)
+  /// let sizes = try store.compact()
+  /// print(sizes.byteCountBefore - sizes.byteCountAfter)
   /// ```
   ///
   /// It is one transaction. Records, their keys, and the change journal stay as they are. Reads
@@ -175,19 +147,19 @@ extension Store {
   /// busy timeout. Observers refetch afterwards. The file itself shrinks when the log is copied
   /// into it, which is now or after the last earlier read has ended.
   ///
-  /// - Parameter rowNumbers: What to do with tables whose row numbers SQLite would change.
-  /// - Throws: ``StoreError`` with code `conflict` if row numbers would change, `outOfSpace` if
-  ///   there is no room for a second copy of the data, `busy`, `misuse` inside a write. Then nothing
-  ///   was changed.
+  /// - Returns: The sizes of the database before and after.
+  /// - Throws: ``StoreError`` with code `conflict` if SQLite would give other numbers to rows of an
+  ///   adopted table, which are keys of records or of a full-text table; `outOfSpace` if there is no
+  ///   room for a second copy of the data; `busy`; `misuse` inside a write. Then nothing was changed.
   /// - Complexity: Reads and writes the whole file twice.
   @discardableResult
-  public func compact(rowNumbers: RowNumbering = .keep) throws -> Compaction {
-    try Compacting(engine: open, rowNumbers: rowNumbers).run()
+  public func compact() throws -> (byteCountBefore: Int64, byteCountAfter: Int64) {
+    try Compacting(engine: open).run()
   }
 
-  /// Rebuilds the file; see ``compact(rowNumbers:)``. If you cancel the task, nothing is changed.
+  /// Rebuilds the file without the space of deleted data. If you cancel the task, nothing is changed.
   @discardableResult
-  public func compact(rowNumbers: RowNumbering = .keep) async throws -> Compaction {
-    try await open.calls.run { [self] in try compact(rowNumbers: rowNumbers) }
+  public func compact() async throws -> (byteCountBefore: Int64, byteCountAfter: Int64) {
+    try await open.calls.run { [self] in try compact() }
   }
 }

@@ -1,4 +1,5 @@
-/// How one record of a store differs from the record with the same key in another state.
+/// How one record of a store differs from the record with the same key in another state. Lists of
+/// differences are `Codable`, so you can store them or send them.
 public struct RecordDifference: Hashable, Sendable, Codable {
   /// The model's name.
   public let model: String
@@ -25,19 +26,4 @@ public struct RecordDifference: Hashable, Sendable, Codable {
     if old == nil { return .insert }
     return new == nil ? .delete : .update
   }
-}
-
-/// The differences between two stores, or between two states of one store, record by record.
-public struct StoreDifference: Hashable, Sendable, Codable {
-  /// The records that differ. Between two stores, they are ordered by model and key; each record
-  /// occurs once, except one whose key changed only its storage class.
-  public var records: [RecordDifference]
-
-  /// Creates a difference from records.
-  public init(records: [RecordDifference] = []) {
-    self.records = records
-  }
-
-  /// Whether both states have the same records.
-  public var isEmpty: Bool { records.isEmpty }
 }

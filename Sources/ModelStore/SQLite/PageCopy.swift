@@ -14,7 +14,8 @@ struct PageCopy {
   /// SQLite begins again whenever another connection changes the source between two steps. A read
   /// transaction that is open for the whole copy prevents that: every step reads its state.
   ///
-  /// - Parameter onProgress: Called between two steps with the pages done and the total.
+  /// - Parameter onProgress: Called between two steps with the pages done and the total. It is not
+  ///   called after the last step, which also commits.
   /// - Throws: ``SQLiteError``, or the error of `onProgress`; `target` is then as before.
   /// - Precondition: A read transaction that has begun to read is open on `source`, and none on
   ///   `target`.
@@ -37,10 +38,9 @@ struct PageCopy {
         attempt += 1
         continue
       }
-      guard code == SQLITE_OK || code == SQLITE_DONE else { break }
+      guard code == SQLITE_OK else { break }
       let all = Int(sqlite3_backup_pagecount(backup))
       try onProgress(all - Int(sqlite3_backup_remaining(backup)), all)
-      if code == SQLITE_DONE { break }
     }
     isFinished = true
     let code = sqlite3_backup_finish(backup)
@@ -93,6 +93,12 @@ extension Connection {
       try firstRow(SQLText(sql: "PRAGMA \(pragma)")) { try $0.integer(at: 0) } ?? 0
     }
     return (try number("page_count"), try number("freelist_count"), try number("page_size"))
+  }
+
+  /// Opens an empty database in a temporary file, which the system removes when the connection is
+  /// closed or the process ends.
+  static func temporary(policy: Policy) throws(SQLiteError) -> Connection {
+    try Connection(path: "", role: .copy, policy: policy)
   }
 
   /// Rebuilds the database without free pages, in one transaction.

@@ -19,9 +19,6 @@ struct BackupCommand: LeafCommand {
   @Flag(help: "Replace the file if it exists.")
   var replace = false
 
-  @Flag(help: "Do not check the copy, for example of a damaged database.")
-  var skipCheck = false
-
   @OptionGroup(title: "Common options") var options: GlobalOptions
 
   func run(_ context: CommandContext) throws -> ExitCode {
@@ -32,8 +29,7 @@ struct BackupCommand: LeafCommand {
     do {
       defer { progress.clear() }
       backup = try opened.store.backup(
-        to: file, existing: replace ? .replace : .keep,
-        verification: skipCheck ? .none : .full
+        to: file, existing: replace ? .replace : .keep
       ) { done, all in progress.show("pages", done: done, of: all) }
     } catch let error as StoreError where error.code == .fileExists {
       throw CommandError(

@@ -8,13 +8,10 @@ struct CompactCommand: LeafCommand {
     commandName: "compact", abstract: "Rebuild the file without the space of deleted data.",
     discussion: """
       Example: storecli compact -d app.db
-      Runs VACUUM and ANALYZE, as one transaction each. Others can read meanwhile, and writes wait. \
-      Records, keys and the change journal stay as they are. It needs room for a copy of the data \
-      beside the database, and for another one in the directory for temporary files.
+      Runs VACUUM. Others can read meanwhile, and writes wait. Records, keys and the change journal \
+      stay as they are. It needs room for a copy of the data beside the database, and for another \
+      one in the directory for temporary files.
       """)
-
-  @Flag(help: "Allow new row numbers, which are the keys of tables without a primary key.")
-  var renumber = false
 
   @OptionGroup(title: "Common options") var options: GlobalOptions
 
@@ -22,20 +19,15 @@ struct CompactCommand: LeafCommand {
     try context.openToLook().store.close()
     Interruption.await()
     let opened = try context.openForWriting()
-    let compaction: Compaction
+    let sizes: (byteCountBefore: Int64, byteCountAfter: Int64)
     do {
-      compaction = try opened.store.compact(rowNumbers: renumber ? .mayChange : .keep)
-    } catch var error as StoreError where error.code == .conflict {
-      error.message = error.message.replacing("pass rowNumbers: .mayChange", with: "add --renumber")
-      throw error
+      sizes = try opened.store.compact()
     } catch  where Interruption.explains(error) {
       throw CommandError(.interrupted, code: "interrupted", "Interrupted; nothing was changed.")
     }
     var writer = try context.reportWriter(
       columns: [OutputColumn("before"), OutputColumn("after")])
-    try writer.write([
-      .integer(compaction.byteCountBefore), .integer(compaction.byteCountAfter),
-    ])
+    try writer.write([.integer(sizes.byteCountBefore), .integer(sizes.byteCountAfter)])
     try context.finish(writer)
     return .ok
   }

@@ -65,17 +65,17 @@ struct DiffCommand: ChangingCommand {
   private func apply(
     _ opened: OpenedStore, _ other: OpenedStore, _ context: CommandContext
   ) throws -> ExitCode {
-    let difference = try OpenedStore.reading { try opened.store.difference(to: other.store) }
-    for model in Set(difference.records.map(\.model)).sorted() {
+    let differences = try OpenedStore.reading { try opened.store.difference(to: other.store) }
+    for model in Set(differences.map(\.model)).sorted() {
       _ = try opened.writableModel(named: model, write)
     }
     opened.store.close()
-    guard !difference.isEmpty else {
+    guard !differences.isEmpty else {
       try context.console.say("no change: the records are the same")
       return .ok
     }
     let store = try context.openForWriting(at: first).store
-    let changes = try store.apply(difference, mode: context.isDryRun ? .preview : .commit)
+    let changes = try store.apply(differences, mode: context.isDryRun ? .preview : .commit)
     try context.reporting { try ChangeReport(changes, in: store.schema).write(to: context) }
     return .ok
   }

@@ -100,4 +100,15 @@ import Testing
     #expect(try store.contentHash() == hash)
     #expect(try store.checkIntegrity() == [])
   }
+
+  @Test(.enabled(if: DiskFullTests.SmallDisk.isPossible, "only root can mount a small disk"))
+  func aDirectoryThatCannotBeWrittenHasNoCopy() throws {
+    let world = try CopyWorld(recordCount: 10)
+    let disk = try DiskFullTests.SmallDisk(kilobytes: 512)
+    run("/bin/mount", "-o", "remount,ro", disk.path)
+    #expect(
+      failure { try world.store.backup(to: disk.path + "/backup.store") }?.code
+        == .permissionDenied)
+    #expect(try FileManager.default.contentsOfDirectory(atPath: disk.path) == [])
+  }
 }

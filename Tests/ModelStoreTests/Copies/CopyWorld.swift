@@ -9,10 +9,12 @@ final class CopyWorld: Sendable {
   let directory: TemporaryDirectory
   let path: String
   let store: Store
+  private let recordCount: Int64
   /// The content hash at each position of the change journal.
   private let hashes = Mutex<[Int64: ContentHash]>([:])
 
   init(recordCount: Int64 = 9000, configuration: StoreConfiguration = StoreConfiguration()) throws {
+    self.recordCount = recordCount
     directory = try TemporaryDirectory()
     path = directory.file("copied.store")
     var configuration = configuration
@@ -38,9 +40,10 @@ final class CopyWorld: Sendable {
 
   /// One of a series of small changes all over the file.
   func writeSome(_ number: Int64) throws {
+    let id = number * 10 % recordCount + 1
     try write { tx in
-      try tx.insert(Album(id: number, title: "title \(number)", artistID: number % 900 * 10 + 1))
-      try tx.update(Artist(id: number % 900 * 10 + 1, name: "renamed by \(number)"))
+      try tx.insert(Album(id: number, title: "title \(number)", artistID: id))
+      try tx.update(Artist(id: id, name: "renamed by \(number)"))
     }
   }
 

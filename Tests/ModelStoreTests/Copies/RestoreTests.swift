@@ -102,4 +102,143 @@ import Testing
     let next = try #require(try consumer.next())
     #expect(next.changes.map(\.key) == [[.integer(77)]])
   }
+
+  /// Two restorations of one backup have different epochs.
+  @Test func aBatchFromBetweenTwoRestorationsIsNotAcknowledgedAfterTheSecond() throws {
+    let world = try CopyWorld(recordCount: 10)
+    let consumer = try world.store.consumer("mail", startingAt: .end)
+    let target = world.directory.file("backup.store")
+    try world.store.backup(to: target)
+    try Store.restore(world.path, from: target)
+    try world.store.write { tx in try tx.insert(Artist(id: 77, name: "first")) }
+    let batch = try #require(try consumer.next())
+    try Store.restore(world.path, from: target)
+    try world.store.write { tx in try tx.insert(Artist(id: 78, name: "second")) }
+    try batch.acknowledge()
+    #expect(try consumer.next()?.changes.map(\.key) == [[.integer(78)]])
+    #expect(
+      failure { try world.store.write { tx in try tx.acknowledge(batch) } }?.code == .conflict)
+  }
+
+  /// Otherwise a crash could leave the content of the backup with the earlier epochs.
+  @Test func aRestorationIsOneTransaction() throws {
+    let world = try CopyWorld(recordCount: 10)
+    _ = try world.store.consumer("mail", startingAt: .end)
+    let target = world.directory.file("backup.store")
+    try world.store.backup(to: target)
+    try world.writeSome(1)
+    let before = try commitCount(inLogOf: world.path)
+    try Store.restore(world.path, from: target)
+    #expect(try commitCount(inLogOf: world.path) == before + 1)
+  }
+
+  /// In another process, the same positions are other changes after a restoration.
+  @Test(OtherProcess.isNeeded, arguments: [false, true])
+  func observersRefetchWhenAnotherProgramRestores(isWriteFirst: Bool) throws {
+    let world = try CopyWorld(recordCount: 10)
+    let target = world.directory.file("backup.store")
+    try world.store.write { tx in try tx.update(Artist(id: 1, name: "of the backup")) }
+    try world.store.backup(to: target)
+    try world.store.undo()
+    try world.store.write { tx in try tx.update(Artist(id: 2, name: "later")) }
+    let end = try world.store.changeJournal.position()
+    let byName = Artist.all.order { $0.name }
+    let query = try world.store.liveQuery(byName)
+    let before = query.keys(in: 0..<10)
+    let other = try OtherProcess(
+      """
+      source, target = sqlite3.connect(sys.argv[1]), sqlite3.connect(sys.argv[2])
+      source.backup(target)
+      # As many entries as the store's own journal had, of other changes.
+      while target.execute("SELECT max(position) FROM _ms_journal").fetchone()[0] < int(sys.argv[3]):
+        target.execute("UPDATE Artist SET name = 'x' || name WHERE id = 3")
+        target.commit()
+      say("done")
+      """, target, world.path, "\(end.rawValue)")
+    #expect(other.line() == "done")
+    try other.finish()
+    if isWriteFirst {
+      try world.store.write { tx in try tx.update(Artist(id: 10, name: "own")) }
+    } else {
+      try world.store.refresh()
+    }
+    #expect(query.keys(in: 0..<10) == (try world.store.fetch(byName).map { [.integer($0.id)] }))
+    #expect(query.keys(in: 0..<10) != before)
+  }
+
+  @Test func aFileWithARollbackJournalIsRestored() throws {
+    let world = try CopyWorld(recordCount: 10)
+    let target = world.directory.file("backup.store")
+    try world.store.backup(to: target)
+    let hash = try world.store.contentHash()
+    let path = world.directory.file("rollback.store")
+    try Store.restore(path, from: target)
+    var configuration = StoreConfiguration()
+    configuration.journalMode = .asFound
+    let store = try Store(
+      at: path, models: Artist.self, Album.self, configuration: configuration)
+    try store.write { tx in try tx.insert(Artist(id: 11, name: "more")) }
+    #expect(
+      failure { try Store.restore(path, from: world.path, configuration: configuration) }?.code
+        == .unsupportedSchema)
+    #expect(try store.fetch(Artist.all).count == 11)
+    try Store.restore(path, from: target, configuration: configuration)
+    #expect(try store.contentHash() == hash)
+    #expect(try PlainDatabase(path).rows("PRAGMA journal_mode") == [[.text("delete")]])
+  }
+
+  /// The application opens the store again, which migrates the content.
+  @Test func aBackupOfAnEarlierVersionIsUpdatedByTheNextOpening() throws {
+    let directory = try TemporaryDirectory()
+    let (path, target) = (directory.file("a.store"), directory.file("backup.store"))
+    let earlier = try Store(at: path, models: Artist.self)
+    try earlier.write { tx in try tx.insert(Artist(id: 1, name: "Nina")) }
+    try earlier.backup(to: target)
+    earlier.close()
+    let store = try Store(at: path, models: Artist.self, Album.self)
+    try store.write { tx in try tx.insert(Album(id: 1, title: "t", artistID: 1)) }
+    try Store.restore(path, from: target)
+    #expect(try store.fetch(Artist.all).map(\.name) == ["Nina"])
+    #expect(failure { try store.fetch(Album.all) } != nil)
+    store.close()
+    let again = try Store(at: path, models: Artist.self, Album.self)
+    #expect(try again.fetch(Album.all).isEmpty)
+    #expect(try again.checkIntegrity() == [])
+  }
+
+  @Test func cancellingTheTaskLeavesTheEarlierContent() async throws {
+    let world = try CopyWorld()
+    let (path, target) = (world.path, world.directory.file("backup.store"))
+    try await world.store.backup(to: target)
+    try world.writeSome(1)
+    let hash = try world.store.contentHash()
+    let isCopying = DispatchSemaphore(value: 0)
+    let isCancelled = DispatchSemaphore(value: 0)
+    let task = Task {
+      try await Store.restore(path, from: target) { _, _ in
+        isCopying.signal()
+        isCancelled.wait()
+      }
+    }
+    await withCheckedContinuation { continuation in
+      DispatchQueue.global().async {
+        isCopying.wait()
+        continuation.resume()
+      }
+    }
+    task.cancel()
+    for _ in 0..<10 { isCancelled.signal() }
+    await #expect(throws: CancellationError.self) { try await task.value }
+    #expect(try world.store.contentHash() == hash)
+    #expect(try world.store.checkIntegrity() == [])
+  }
+}
+
+/// The number of commits in the log of a database: <https://sqlite.org/fileformat2.html#walformat>.
+private func commitCount(inLogOf path: String) throws -> Int {
+  let log = [UInt8](try Data(contentsOf: URL(filePath: path + "-wal")))
+  let frameSize = 24 + 4096
+  return stride(from: 32, to: log.count - frameSize + 1, by: frameSize).count { frame in
+    log[frame + 8..<frame + 16] == log[16..<24] && log[frame + 4..<frame + 8].contains { $0 != 0 }
+  }
 }

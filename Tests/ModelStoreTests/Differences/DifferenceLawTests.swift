@@ -46,7 +46,7 @@ import Testing
       try Self.fill(left, from: &generator, seed)
       try Self.fill(right, from: &generator, seed)
       let difference = try left.difference(to: right)
-      for record in difference.records { counts[record.operation, default: 0] += 1 }
+      for record in difference { counts[record.operation, default: 0] += 1 }
       try left.apply(difference)
       #expect(try left.contentHash() == right.contentHash(), "seed \(seed)")
       #expect(try left.difference(to: right).isEmpty, "seed \(seed)")

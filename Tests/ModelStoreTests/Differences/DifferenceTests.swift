@@ -37,7 +37,7 @@ import Testing
       "id": .integer(9), "title": .text("t"), "artistID": .null, "artistName": .null,
     ]
     #expect(
-      difference.records == [
+      difference == [
         RecordDifference(model: "Album", key: [.integer(9)], old: nil, new: album),
         RecordDifference(
           model: "Artist", key: [.integer(1)], old: ["id": .integer(1), "name": .text("Anna")],
@@ -49,9 +49,9 @@ import Testing
           model: "Artist", key: [.integer(4)], old: nil,
           new: ["id": .integer(4), "name": .text("Di")]),
       ])
-    #expect(difference.records.map(\.operation) == [.insert, .delete, .update, .insert])
+    #expect(difference.map(\.operation) == [.insert, .delete, .update, .insert])
     let coded = try JSONDecoder().decode(
-      StoreDifference.self, from: JSONEncoder().encode(difference))
+      [RecordDifference].self, from: JSONEncoder().encode(difference))
     #expect(coded == difference)
     #expect(try old.difference(to: old).isEmpty)
     let changes = try old.apply(coded)
@@ -94,7 +94,7 @@ import Testing
       "new", [Artist(id: 1, name: "Anne")], [Album(id: 1, title: "a", artistID: 1)],
       bindings: [binding])
     let difference = try old.difference(to: new)
-    #expect(difference.records.map(\.model) == ["Album", "Artist"])
+    #expect(difference.map(\.model) == ["Album", "Artist"])
     try old.apply(difference)
     #expect(try old.find(Album.self, 1)?.artistName == "Anne")
     #expect(try old.contentHash() == new.contentHash())
@@ -102,11 +102,11 @@ import Testing
     let byHand = RecordDifference(
       model: "Album", key: [.integer(1)], old: ["artistName": .text("Anne")],
       new: ["artistName": .text("Nobody")])
-    #expect(try old.apply(StoreDifference(records: [byHand])).isEmpty)
+    #expect(try old.apply([byHand]).isEmpty)
     let tooLong = RecordDifference(
       model: "Artist", key: [.integer(1)], old: ["name": .text("Anne")],
       new: ["name": .text("")])
-    #expect(failure { try old.apply(StoreDifference(records: [tooLong])) }?.code == .rejected)
+    #expect(failure { try old.apply([tooLong]) }?.code == .rejected)
   }
 
   @Test func valuesOfAnotherStorageClassDiffer() throws {
@@ -122,7 +122,7 @@ import Testing
     let difference = try left.difference(to: right)
     // SQLite stores -0.0 as 0 where nothing says that it is a real number.
     #expect(
-      Set(difference.records.map(\.key)).isSuperset(of: [
+      Set(difference.map(\.key)).isSuperset(of: [
         [.integer(1)], [.integer(3)], [.integer(5)],
       ]))
     try left.apply(difference)
@@ -140,7 +140,7 @@ import Testing
     try old.write { tx in try tx.execute("DELETE FROM Artist") }
     #expect(try old.difference(to: only).isEmpty)
     let record = RecordDifference(model: "Nothing", key: [.integer(1)], old: nil, new: [:])
-    #expect(failure { try old.apply(StoreDifference(records: [record])) }?.code == .unknownModel)
+    #expect(failure { try old.apply([record]) }?.code == .unknownModel)
   }
 
   @Test func theDifferenceOfTwoPositionsIsTheNetChange() throws {
@@ -157,7 +157,7 @@ import Testing
     try store.write { tx in try tx.update(Artist(id: 3, name: "later")) }
     let difference = try store.difference(from: start, to: end)
     #expect(
-      difference.records == [
+      difference == [
         RecordDifference(
           model: "Artist", key: [.integer(1)], old: ["name": .text("Anna")],
           new: ["name": .text("Anne")]),

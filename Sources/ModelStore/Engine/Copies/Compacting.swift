@@ -1,13 +1,12 @@
 /// Rebuilds the file of an open store without free pages.
 struct Compacting {
   let engine: StoreEngine
-  let rowNumbers: RowNumbering
 
   /// Runs VACUUM on a connection of its own, while the writer's turn is held.
   ///
   /// To the store, it is a commit of another connection that changed the schema: observers refetch,
   /// and so do those of other processes.
-  func run() throws -> Compaction {
+  func run() throws -> (byteCountBefore: Int64, byteCountAfter: Int64) {
     try engine.configuration.checkWritable()
     return try engine.turns.take { writer in
       try writer.checkReady()
@@ -17,10 +16,9 @@ struct Compacting {
       }
       try checkSpace((before.all - before.free) * before.size)
       let after = try rebuild(&writer)
-      try engine.foreignSync.atPublishedState(&writer) { _ in }
+      engine.foreignSync.refetch(&writer)
       try checkpoint(&writer)
-      return Compaction(
-        byteCountBefore: before.all * before.size, byteCountAfter: after.all * after.size)
+      return (before.all * before.size, after.all * after.size)
     }
   }
 
@@ -33,10 +31,6 @@ struct Compacting {
         try worker.stoppingWithCall { try worker.vacuum() }
         // From here on, the work is done.
         engine.connections.writer.shield()
-        // Statistics for the query planner, from a bounded number of rows of each index.
-        try worker.hooks.withoutStopping {
-          try worker.execute("PRAGMA analysis_limit = 1000; ANALYZE;")
-        }
         return try worker.pageCounts()
       }
     } catch {
@@ -74,7 +68,6 @@ struct Compacting {
   /// <https://sqlite.org/lang_vacuum.html>. They are keys of adopted models without another key,
   /// and full-text tables refer to the rows of their content by number.
   private func checkRowNumbers(on connection: Connection) throws {
-    guard rowNumbers == .keep else { return }
     let models = engine.models.schema.models.filter(\.hasHiddenRowID).map(\.table.asciiFolded)
     let virtual = try connection.rows(
       "SELECT sql FROM sqlite_schema WHERE type = 'table' AND sql LIKE 'CREATE VIRTUAL%'"
@@ -92,7 +85,7 @@ struct Compacting {
       let names = changed.map(\.name).sorted().joined(separator: ", ")
       throw StoreError(
         .conflict,
-        "Compacting would give the rows of \(names) new numbers, which are keys of records or of a full-text table. Nothing was changed. Give the table an INTEGER PRIMARY KEY, or pass rowNumbers: .mayChange and rebuild what refers to them."
+        "Compacting would give the rows of \(names) new numbers, which are keys of records or of a full-text table. Nothing was changed. Give the table an INTEGER PRIMARY KEY. Or close every program, run VACUUM with sqlite3, and rebuild the full-text table."
       )
     }
   }

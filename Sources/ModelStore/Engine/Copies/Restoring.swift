@@ -10,19 +10,18 @@ struct Restoring {
   /// Other processes may have the store open: SQLite's locks order the transaction with theirs. To
   /// them it is a commit that changed the schema. A crash leaves the earlier content or the new
   /// one, as with every transaction.
-  func run(
-    verification: CopyVerification, onProgress: (_ done: Int, _ all: Int) throws -> Void
-  ) throws -> Backup {
+  func run(onProgress: (_ done: Int, _ all: Int) throws -> Void) throws -> Backup {
     try engine.turns.take { writer in
       try writer.checkReady()
       let worker = try engine.openWorker()
       let restored = try backup.connections.copies.sync { source in
         try source.inOneState {
-          if verification == .full { try Self.check(source, backup.file.path) }
+          try check(source)
           let position = try JournalReader.end(on: source) ?? 0
           let pages = try source.pageCounts()
-          try checkFit(pages, in: writer.connection)
+          try checkFit(source, in: writer.connection)
           do {
+            let source = try withNewEpochs(source)
             try writer.connection.blockingCheckpoints {
               try PageCopy(source: source, target: worker).run(onProgress: onProgress)
             }
@@ -36,18 +35,17 @@ struct Restoring {
       }
       // From here on, the backup is in place.
       engine.connections.writer.shield()
-      try invalidateBatches(worker)
-      try engine.foreignSync.atPublishedState(&writer) { _ in }
+      engine.foreignSync.refetch(&writer)
       return restored
     }
   }
 
-  /// - Throws: ``StoreError`` with code `corrupt` for a damaged backup, `unsupportedSchema` for a
-  ///   database of another program.
-  static func check(_ source: Connection, _ path: String) throws {
+  /// - Throws: ``StoreError`` with code `corrupt` for a damaged backup.
+  private func check(_ source: Connection) throws {
     if let first = try IntegrityCheck.pageDamage(on: source).first {
       throw StoreError(
-        .corrupt, "\(path) is damaged: \(first) Nothing was restored. Use another backup.")
+        .corrupt,
+        "\(backup.file.path) is damaged: \(first) Nothing was restored. Use another backup.")
     }
   }
 
@@ -63,12 +61,17 @@ struct Restoring {
     )
   }
 
-  /// - Throws: ``StoreError`` with code `unsupportedSchema` if the pages have another size,
-  ///   `outOfSpace`.
-  private func checkFit(
-    _ pages: (all: Int64, free: Int64, size: Int64), in target: Connection
-  ) throws {
-    let size = try target.pageCounts().size
+  /// - Throws: ``StoreError`` with code `unsupportedSchema` if the pages have another size or the
+  ///   backup has a log and the store none, `outOfSpace`.
+  private func checkFit(_ source: Connection, in target: Connection) throws {
+    let (pages, size) = (try source.pageCounts(), try target.pageCounts().size)
+    // The copy would turn the store into a file with a log, which its open connections do not have.
+    guard try engine.connections.usesWriteAheadLog || source.journalMode() != "wal" else {
+      throw StoreError(
+        .unsupportedSchema,
+        "\(backup.file.path) has a write-ahead log and \(engine.file.path) has none. Make a backup of \(backup.file.path) with backup(to:), and restore that."
+      )
+    }
     guard size == pages.size else {
       throw StoreError(
         .unsupportedSchema,
@@ -83,20 +86,23 @@ struct Restoring {
     )
   }
 
-  /// Prevents that a batch which a consumer read before is acknowledged now. Its positions belong to
-  /// the earlier content.
-  private func invalidateBatches(_ worker: Connection) throws {
-    do {
-      guard try JournalReader.end(on: worker) != nil else { return }
-      try worker.inTransaction {
-        let consumers = JournalConsumers(connection: worker)
-        for (name, cursor) in try consumers.all() {
-          try consumers.put(name, at: cursor.position, time: WritingProgram.now)
-        }
+  /// Returns the backup with a new epoch for each consumer of its journal: a temporary copy if it
+  /// has any.
+  ///
+  /// A batch that was read before the restoration has positions of the earlier content. It must
+  /// never be acknowledged afterwards, so the epochs change in the same transaction.
+  private func withNewEpochs(_ source: Connection) throws -> Connection {
+    guard try JournalReader.end(on: source) != nil else { return source }
+    let cursors = try JournalConsumers(connection: source).all()
+    guard !cursors.isEmpty else { return source }
+    let copy = try Connection.temporary(policy: backup.configuration.connectionPolicy)
+    try PageCopy(source: source, target: copy).run { _, _ in }
+    let consumers = JournalConsumers(connection: copy)
+    try copy.inTransaction {
+      for (name, cursor) in cursors {
+        try consumers.put(name, at: cursor.position, time: WritingProgram.now)
       }
-    } catch {
-      throw StoreError(reporting: error)
-        .following("The backup is in place; renewing the consumers of its change journal failed")
     }
+    return copy
   }
 }

@@ -9,7 +9,7 @@ struct StoreCopying {
   ///
   /// - Throws: ``StoreError``, or the error of `onProgress`. There is no new file then.
   func backUp(
-    to path: String, existing: ExistingFile, verification: CopyVerification,
+    to path: String, existing: ExistingFile,
     onProgress: (_ done: Int, _ all: Int) throws -> Void
   ) throws -> Backup {
     let target = try CopyTarget(
@@ -19,7 +19,7 @@ struct StoreCopying {
       try source.inOneState {
         let position = try JournalReader.end(on: source) ?? 0
         try copy(source, to: file, onProgress: onProgress)
-        if verification == .full { try check(file, endsAt: position) }
+        try check(file, endsAt: position)
         return position
       }
     }
@@ -64,7 +64,7 @@ struct StoreCopying {
       if let first = damage.first {
         throw StoreError(
           .corrupt,
-          "The copy of \(engine.file.path) is damaged, probably because the store is: \(first) There is no new copy. Check the store with checkIntegrity(); to copy it as it is, pass verification: .none."
+          "The copy of \(engine.file.path) is damaged, probably because the store is: \(first) There is no new copy. Check the store with checkIntegrity()."
         )
       }
       guard try (JournalReader.end(on: copy) ?? 0) == position else {

@@ -1,15 +1,15 @@
 // Differences between two states, as a change to make or to describe.
 extension Reversion {
-  /// Adds the records of a difference. Reaching the result turns their old values into the new
+  /// Adds differences of records. Reaching the result turns their old values into the new
   /// ones.
   ///
   /// Bound and generated fields of a record that stays are left out: they follow their sources.
   ///
   /// - Throws: ``StoreError`` with code `unknownModel` or `unknownField`; `invalidQuery` if a
   ///   record occurs twice.
-  mutating func add(_ difference: StoreDifference) throws {
+  mutating func add(_ differences: [RecordDifference]) throws {
     remedy = "Compare the stores again, or change the record by hand."
-    for record in difference.records {
+    for record in differences {
       guard let schema = schemas[record.model] else {
         throw StoreError(
           .unknownModel, "The store has no model \(record.model); nothing was changed.",
@@ -19,7 +19,7 @@ extension Reversion {
       guard nets[identity] == nil else {
         throw StoreError(
           .invalidQuery,
-          "The difference has a record of \(record.model) twice; nothing was changed.",
+          "The differences have a record of \(record.model) twice; nothing was changed.",
           model: record.model, key: record.key)
       }
       let isKept = record.operation == .update
@@ -50,22 +50,21 @@ extension Reversion {
   }
 
   /// The net changes of the added entries.
-  var difference: StoreDifference {
-    StoreDifference(
-      records: order.compactMap { identity in
-        guard let schema = schemas[identity.model], let net = nets[identity] else { return nil }
-        let isKept = net.old != nil && net.new != nil
-        func named(_ image: [Int: SQLValue]?) -> [String: SQLValue]? {
-          image.map { image in
-            let places = isKept ? net.differing : image.keys.sorted()
-            return Dictionary(
-              uniqueKeysWithValues: places.compactMap { place in
-                image[place].map { (schema.fields[place].name, $0) }
-              })
-          }
+  var differences: [RecordDifference] {
+    order.compactMap { identity in
+      guard let schema = schemas[identity.model], let net = nets[identity] else { return nil }
+      let isKept = net.old != nil && net.new != nil
+      func named(_ image: [Int: SQLValue]?) -> [String: SQLValue]? {
+        guard let image else { return nil }
+        // The journal has the key beside the image.
+        var values = isKept ? [:] : Dictionary(uniqueKeysWithValues: zip(schema.key, identity.key))
+        for place in isKept ? net.differing : Array(image.keys) {
+          if let value = image[place] { values[schema.fields[place].name] = value }
         }
-        return RecordDifference(
-          model: identity.model, key: identity.key, old: named(net.old), new: named(net.new))
-      })
+        return values
+      }
+      return RecordDifference(
+        model: identity.model, key: identity.key, old: named(net.old), new: named(net.new))
+    }
   }
 }

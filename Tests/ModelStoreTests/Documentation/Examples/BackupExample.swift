@@ -20,9 +20,13 @@ import Testing
     // names: ["Ursula K. Le Guin"]
     // end
     #expect(names == ["Ursula K. Le Guin"])
+    try store.write { tx in
+      for id in 1...Int64(2000) { try tx.insert(Author(id: id + 1, name: "Author \(id)")) }
+    }
+    try store.write { tx in _ = try tx.delete(Author.where { $0.id > 1 }) }
     // snippet: backup-compact
-    let compaction = try store.compact()
-    let isSmaller = compaction.byteCountAfter <= compaction.byteCountBefore
+    let sizes = try store.compact()
+    let isSmaller = sizes.byteCountAfter < sizes.byteCountBefore
     // isSmaller: true
     // end
     #expect(isSmaller)
@@ -41,11 +45,11 @@ import Testing
     }
     try other.write { tx in try tx.insert(Author(id: 2, name: "Ursula K. Le Guin")) }
     // snippet: comparing-stores
-    let difference = try store.difference(to: other)
-    let lines = difference.records.map { "\($0.operation) \($0.model) \($0.key)" }
+    let differences = try store.difference(to: other)
+    let lines = differences.map { "\($0.operation) \($0.model) \($0.key)" }
     // lines: ["delete Author [1]", "update Author [2]"]
 
-    try store.apply(difference)
+    try store.apply(differences)
     let isEqual = try store.contentHash() == other.contentHash()
     // isEqual: true
     // end
@@ -60,7 +64,7 @@ import Testing
     // snippet: comparing-positions
     let start = try store.changeJournal.position()
     try store.write { tx in try tx.set(\Author.name, to: "U. K. Le Guin", for: 2) }
-    let changed = try store.difference(from: start).records.map(\.key)
+    let changed = try store.difference(from: start).map(\.key)
     // changed: [[2]]
     // end
     #expect(changed == [[.integer(2)]])
