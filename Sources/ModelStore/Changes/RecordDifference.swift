@@ -27,3 +27,11 @@ public struct RecordDifference: Hashable, Sendable, Codable {
     return new == nil ? .delete : .update
   }
 }
+
+extension SQLValue {
+  /// Whether both are the same content: also the same zero. 0.0 and -0.0 are equal numbers.
+  func isExactly(_ other: SQLValue) -> Bool {
+    guard case .real(let own) = self, case .real(let others) = other else { return self == other }
+    return own.bitPattern == others.bitPattern
+  }
+}

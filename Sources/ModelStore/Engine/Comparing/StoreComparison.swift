@@ -111,7 +111,7 @@ struct StoreComparison {
       _ old: [SQLValue]?, _ new: [SQLValue]?, _ body: (RecordDifference) throws -> Void
     ) throws {
       if let old, let new, old.prefix(keyCount) == new.prefix(keyCount) {
-        let places = fields.indices.filter { old[$0] != new[$0] || isOtherZero(old[$0], new[$0]) }
+        let places = fields.indices.filter { !old[$0].isExactly(new[$0]) }
         return try body(
           RecordDifference(
             model: name, key: Array(old.prefix(keyCount)), old: named(old, places),
@@ -130,12 +130,6 @@ struct StoreComparison {
             model: name, key: Array(new.prefix(keyCount)), old: nil,
             new: named(new, fields.indices)))
       }
-    }
-
-    /// Whether one value is 0.0 and the other -0.0, which are equal numbers.
-    private func isOtherZero(_ old: SQLValue, _ new: SQLValue) -> Bool {
-      guard case .real(let old) = old, case .real(let new) = new else { return false }
-      return old.bitPattern != new.bitPattern
     }
 
     private func named(_ values: [SQLValue], _ places: some Sequence<Int>) -> [String: SQLValue] {

@@ -18,13 +18,13 @@ struct Reversion {
 
     var isNothing: Bool {
       guard let old, let new else { return old == nil && new == nil }
-      return old.allSatisfy { new[$0.key] == $0.value }
+      return old.allSatisfy { new[$0.key]?.isExactly($0.value) ?? false }
     }
 
     /// The fields that differ, of a record that exists before and after.
     var differing: [Int] {
       guard let old, let new else { return [] }
-      return old.keys.filter { new[$0] != old[$0] }.sorted()
+      return old.filter { !(new[$0.key]?.isExactly($0.value) ?? false) }.keys.sorted()
     }
 
     /// The fields that undoing the entries sets in between, of a record that exists after them.
