@@ -18,7 +18,8 @@ struct StoreCLI: ParsableCommand {
         name: "Data",
         subcommands: [
           ModelsCommand.self, QueryCommand.self, GetCommand.self, InsertCommand.self,
-          UpdateCommand.self, DeleteCommand.self, ImportCommand.self, ExportCommand.self,
+          UpdateCommand.self, DeleteCommand.self, ReorderCommand.self, ImportCommand.self,
+          ExportCommand.self,
         ]),
       CommandGroup(
         name: "Schema",
