@@ -167,4 +167,49 @@ import Testing
     try copy.apply(difference)
     #expect(try copy.fetch(Artist.all) == store.fetch(Artist.all, at: end))
   }
+
+  /// So a difference needs no memory for the rows of a table.
+  @Test func rowsAreReadInTheOrderOfTheirKeysWithoutSorting() throws {
+    try PlainDatabase(directory.file("keys")).execute(
+      """
+      CREATE TABLE Number(id INTEGER PRIMARY KEY, v);
+      CREATE TABLE Word(word TEXT PRIMARY KEY NOT NULL, v);
+      CREATE TABLE Pair(a TEXT NOT NULL, b INTEGER NOT NULL, v, PRIMARY KEY (b, a)) WITHOUT ROWID;
+      CREATE TABLE Folded(word TEXT PRIMARY KEY NOT NULL COLLATE NOCASE, v);
+      """)
+    let store = try Store(at: directory.file("keys"))
+    try store.adopt()
+    let sorted = try store.read { reads in
+      try store.schema.models.filter { model in
+        let rows = StoreComparison.rows(of: model, model.fields.map(\.name))
+        return try reads.access.connection.rows(SQLText(sql: "EXPLAIN QUERY PLAN \(rows.sql)")) {
+          try $0.text(at: 3)
+        }.contains { $0.contains("TEMP B-TREE") }
+      }.map(\.name)
+    }
+    #expect(sorted == ["Folded"])
+  }
+
+  /// Each store has one reader, and both are compared in both directions at the same time.
+  @Test func comparisonsInBothDirectionsDoNotWaitForEachOther() throws {
+    func store(_ name: String) throws -> Store {
+      try Store(
+        at: directory.file(name), models: Artist.self,
+        configuration: StoreConfiguration(maxReaderCount: 1))
+    }
+    let (one, two) = (try store("one"), try store("two"))
+    try one.write { tx in try tx.insert(Artist(id: 1, name: "Anna")) }
+    let failures = Recorder<String>()
+    DispatchQueue.concurrentPerform(iterations: 2) { number in
+      let (left, right) = number == 0 ? (one, two) : (two, one)
+      for _ in 0..<200 {
+        do {
+          if try left.difference(to: right).count != 1 { failures.add("another difference") }
+        } catch {
+          failures.add("\(error)")
+        }
+      }
+    }
+    #expect(failures.events == [])
+  }
 }

@@ -35,6 +35,20 @@ struct StoreComparison {
     }
   }
 
+  /// Returns the statement that reads the rows of a model in the order of its key, byte by byte.
+  /// The index of the key has that order, unless a column of it has another collation.
+  static func rows(of schema: ModelSchema, _ fields: [String]) -> SQLText {
+    let columns = fields.compactMap { schema.field(named: $0)?.column }
+    let order = schema.keyFields
+      .map { "\(SQLText.quoted($0.column)) COLLATE BINARY" }.joined(separator: ", ")
+    return SQLText(
+      sql: """
+        SELECT \(SQLText.quotedList(columns))
+        FROM \(SQLText.quoted(schema.table))
+        ORDER BY \(order)
+        """)
+  }
+
   /// One model in both stores.
   private struct Model {
     let name: String
@@ -59,22 +73,9 @@ struct StoreComparison {
           "\(left.name) has other fields or another key in the other store, so its records cannot be compared.",
           model: left.name)
       }
-      old = Self.text(left, fields, keyCount)
-      new = Self.text(right, fields, keyCount)
-    }
-
-    private static func text(
-      _ schema: ModelSchema, _ fields: [FieldSchema], _ keyCount: Int
-    ) -> SQLText {
-      let columns = fields.compactMap { schema.field(named: $0.name)?.column }
-      let order = columns.prefix(keyCount)
-        .map { "\(SQLText.quoted($0)) COLLATE BINARY" }.joined(separator: ", ")
-      return SQLText(
-        sql: """
-          SELECT \(SQLText.quotedList(columns))
-          FROM \(SQLText.quoted(schema.table))
-          ORDER BY \(order)
-          """)
+      let names = fields.map(\.name)
+      old = StoreComparison.rows(of: left, names)
+      new = StoreComparison.rows(of: right, names)
     }
 
     func compare(
