@@ -29,6 +29,7 @@ struct PageCopy {
     var attempt = 0
     while true {
       try source.checkNotStopped()
+      try target.checkNotStopped()
       let code = sqlite3_backup_step(backup, Self.stepPageCount)
       guard code != SQLITE_BUSY, code != SQLITE_LOCKED else {
         guard target.hooks.waitForLock(attempt: attempt) else {

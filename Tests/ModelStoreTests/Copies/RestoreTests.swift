@@ -209,8 +209,10 @@ import Testing
     #expect(try again.checkIntegrity() == [])
   }
 
-  @Test func cancellingTheTaskLeavesTheEarlierContent() async throws {
+  @Test(arguments: [false, true])
+  func cancellingTheTaskLeavesTheEarlierContent(hasConsumers: Bool) async throws {
     let world = try CopyWorld()
+    if hasConsumers { _ = try await world.store.consumer("mail", startingAt: .end) }
     let (path, target) = (world.path, world.directory.file("backup.store"))
     try await world.store.backup(to: target)
     try world.writeSome(1)

@@ -13,31 +13,38 @@ struct Restoring {
   func run(onProgress: (_ done: Int, _ all: Int) throws -> Void) throws -> Backup {
     try engine.turns.take { writer in
       try writer.checkReady()
-      let worker = try engine.openWorker()
       let restored = try backup.connections.copies.sync { source in
-        try source.inOneState {
-          try check(source)
-          let position = try JournalReader.end(on: source) ?? 0
-          let pages = try source.pageCounts()
-          try checkFit(source, in: writer.connection)
-          do {
-            let source = try withNewEpochs(source)
-            try writer.connection.blockingCheckpoints {
-              try PageCopy(source: source, target: worker).run(onProgress: onProgress)
-            }
-          } catch {
-            throw writer.failure(error)
-          }
-          return Backup(
-            path: backup.file.path, position: JournalPosition(rawValue: position),
-            byteCount: pages.all * pages.size)
-        }
+        try source.inOneState { try replaceContent(&writer, by: source, onProgress) }
       }
-      // From here on, the backup is in place.
-      engine.connections.writer.shield()
       engine.foreignSync.refetch(&writer)
       return restored
     }
+  }
+
+  private func replaceContent(
+    _ writer: inout Writer, by source: Connection,
+    _ onProgress: (_ done: Int, _ all: Int) throws -> Void
+  ) throws -> Backup {
+    try check(source)
+    let position = try JournalReader.end(on: source) ?? 0
+    let pages = try source.pageCounts()
+    try checkFit(source, in: writer.connection)
+    do {
+      let source = try withNewEpochs(source)
+      let worker = try engine.openWorker()
+      try writer.connection.blockingCheckpoints {
+        try worker.stoppingWithCall {
+          try PageCopy(source: source, target: worker).run(onProgress: onProgress)
+        }
+        // From here on, the backup is in place.
+        engine.connections.writer.shield()
+      }
+    } catch {
+      throw writer.failure(error)
+    }
+    return Backup(
+      path: backup.file.path, position: JournalPosition(rawValue: position),
+      byteCount: pages.all * pages.size)
   }
 
   /// - Throws: ``StoreError`` with code `corrupt` for a damaged backup.
