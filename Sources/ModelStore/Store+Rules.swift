@@ -74,7 +74,7 @@ extension Store {
 }
 
 extension Store {
-  /// Whether one of the models has rules that only warn, so that writing its records may break them.
+  /// Whether one of the models has rules that only warn, so that its records may break them.
   package func hasWarningRules(of models: [ModelSchema]) throws -> Bool {
     let names = Set(models.map(\.name))
     return try open.models.warningRules.contains { names.contains($0.model) }

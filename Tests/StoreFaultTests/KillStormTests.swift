@@ -28,7 +28,7 @@ import Testing
     var findings: [String] = []
     for _ in 0..<60 where findings.isEmpty {
       try storm.beginFile()
-      findings = try storm.killWriter(mode: "before")
+      findings = try storm.killAcknowledgingWriter(mode: "before")
     }
     #expect(findings.contains { $0.hasPrefix("lost") }, "\(findings), seed \(seed)")
   }
@@ -61,6 +61,17 @@ private struct Storm {
       path: path, mode: mode, lifetime: Int.random(in: 10...250, using: &generator))
     // `timeout` ends as the writer does, by SIGKILL. A writer that ends otherwise was not killed.
     let status = writer.finish()
+    guard status == 128 + SIGKILL else { return ["FaultWriter ended with \(status)"] }
+    return try findings(acknowledged: max(acknowledged, writer.acknowledged))
+  }
+
+  /// Runs a writer until it has acknowledged some transactions, kills it, and reads the file.
+  mutating func killAcknowledgingWriter(mode: String) throws -> [String] {
+    let writer = try WriterProcess(path: path, mode: mode)
+    guard writer.wait(for: Int64.random(in: 1...10, using: &generator)) else {
+      return ["FaultWriter ended with \(writer.finish())"]
+    }
+    let status = writer.finish(killing: true)
     guard status == 128 + SIGKILL else { return ["FaultWriter ended with \(status)"] }
     return try findings(acknowledged: max(acknowledged, writer.acknowledged))
   }

@@ -2,8 +2,8 @@
 /// nothing.
 ///
 /// The changes are compiled first, without a connection: ``ModelChanges``. The planner then finds
-/// the records that violate new constraints, counts the records to copy, and proves the edited texts:
-/// ``TableRevision``.
+/// the records that violate new constraints, counts the records to copy, and proves the edited
+/// texts: ``TableRevision``.
 ///
 /// - Complexity: About five small statements for each table. Only tables with differences are read.
 struct MigrationPlanner {
@@ -69,14 +69,15 @@ struct MigrationPlanner {
     to draft: inout Draft
   ) throws {
     let (catalog, texts, scratch, models, filed) = content
-    guard let table = catalog.table(named: model.table) else {
+    let known = ModelChanges(
+      schema: model, catalog: catalog, texts: texts, models: models, filed: filed)
+    guard let changes = known else {
       let change = ModelChanges.creating(model)
       if case .objects(let plan) = change.means { draft.objects.created += plan.created }
       draft.plan.steps.append(step(for: change, of: model))
       return
     }
-    let changes = ModelChanges(
-      schema: model, table: table, catalog: catalog, texts: texts, models: models, filed: filed)
+    let table = changes.table
     var left: [(difference: SchemaDifference, change: PlannedChange)] = []
     for (difference, change) in zip(differences, changes.changes(for: differences)) {
       guard table.kind == .table, let obstacle = try obstacle(to: change, in: changes) else {

@@ -42,8 +42,8 @@ struct SupersededForms {
     }
   }
 
-  /// Makes the forms of `models` current again. The tables have them although they were replaced, so
-  /// a migration of the program changed them back.
+  /// Makes the forms of `models` current again. The tables have them although they were replaced,
+  /// so a migration of the program changed them back.
   ///
   /// - Precondition: A write transaction is open, and the tables are as `models` declare them.
   func forget(_ models: [ModelSchema]) throws {

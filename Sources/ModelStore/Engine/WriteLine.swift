@@ -39,8 +39,8 @@ final class WriteLine: Sendable {
 
   private var writer: ConnectionQueue<Writer> { turns.writer }
 
-  /// Runs `body` as one write, after the asynchronous writes that wait already, and waits as every write does for its commit
-  /// and its delivery.
+  /// Runs `body` as one write, after the asynchronous writes that wait already. It waits as every
+  /// write does for its commit and its delivery.
   ///
   /// - Throws: What a write of its own would throw; ``StoreError`` with code `busy` if another
   ///   write of the same transaction made SQLite roll it back. `CancellationError` if the task was

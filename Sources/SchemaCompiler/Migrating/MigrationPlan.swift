@@ -4,9 +4,9 @@
 /// a test of your deployment. For example:
 ///
 /// ```
-/// rebuild    Todo.title NOT NULL, Todo.due add optional date   1204 rows, ~8 ms; keeps 2 indexes, 3 triggers
+/// rebuild    Todo.title NOT NULL   1204 rows, ~8 ms; keeps 2 indexes, 3 triggers
 /// in place   List create table
-/// blocked    Todo.owner UNIQUE                              Records have the same values. 2 records: Todo 7; Todo 19
+/// blocked    Todo.owner UNIQUE     Records have the same values. 2 records: Todo 7; Todo 19
 /// ```
 ///
 /// With ``StoreConfiguration/SchemaChanges/migrate``, opening a store applies a plan that

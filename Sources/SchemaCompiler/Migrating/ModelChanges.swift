@@ -12,10 +12,12 @@ package struct ModelChanges {
   /// application made every other constraint itself.
   let filed: ModelSchema?
 
-  package init(
-    schema: ModelSchema, table: TableFacts, catalog: Catalog, texts: [SchemaText],
-    models: [ModelSchema], filed: [ModelSchema]
+  /// - Returns: nil if `catalog` lacks the table of `schema`.
+  package init?(
+    schema: ModelSchema, catalog: Catalog, texts: [SchemaText], models: [ModelSchema],
+    filed: [ModelSchema]
   ) {
+    guard let table = catalog.table(named: schema.table) else { return nil }
     self.schema = schema
     self.table = table
     self.catalog = catalog

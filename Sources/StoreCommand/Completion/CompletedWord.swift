@@ -1,4 +1,5 @@
 import ArgumentParser
+import RecordFormats
 
 /// The word that a shell completes, and the other words of the command line.
 struct CompletedWord {
@@ -72,6 +73,9 @@ struct CompletedWord {
     return found
   }
 
+  /// Whether `--` stands before the word, after which no word is an option.
+  var followsTerminator: Bool { others.prefix(place).contains("--") }
+
   /// Whether an option is among the words.
   func hasOption(_ name: String) -> Bool {
     others.contains { $0 == name || $0.hasPrefix(name + "=") }
@@ -99,13 +103,14 @@ struct CompletedWord {
   }
 
   /// The texts among `found` that begin with the word, each once, as the script for `shell` takes
-  /// them. A text that would take several lines is left out.
+  /// them. A text with invisible characters is left out: a terminal would act on some of them.
   func offered(_ found: [String], for shell: CompletionShell?) -> [String] {
     var seen: Set<String> = []
     let start = text.utf8
     return found.filter { candidate in
       candidate.utf8.starts(with: start) && candidate.count > splitCount
-        && candidate.utf8.allSatisfy { $0 >= 0x20 && $0 != 0x7F } && seen.insert(candidate).inserted
+        && !candidate.unicodeScalars.contains(where: CellText.isInvisible)
+        && seen.insert(candidate).inserted
     }
     .map { candidate in
       switch shell {

@@ -102,7 +102,9 @@ enum Completion {
   private static func keys(of word: CompletedWord, _ opened: OpenedStore) throws -> [String] {
     guard let model = try keyedModel(of: word, opened) else { return [] }
     let keys = KeyCandidates(of: model)
-    return try opened.read { reads in try keys.beginning(with: word.text, reads) }
+    let found = try opened.read { reads in try keys.beginning(with: word.text, reads) }
+    // A word that begins with a hyphen would be an option.
+    return found.filter { word.followsTerminator || !$0.hasPrefix("-") }
   }
 
   /// The model whose key stands here: the first word, or in `bindings why` that of a field.

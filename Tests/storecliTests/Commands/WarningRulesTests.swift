@@ -137,6 +137,7 @@ import Testing
   @Test func aConditionThatFailsIsSaidAndStopsNothing() throws {
     let place = try Workplace()
     try place.makeMusic()
+    try place.run("journal", "on")
     let added = try place.run(
       "rules", "add", "Track", "--check",
       "title not like 'no %' or json_extract(title, '$.a') is null", "--severity", "warning",

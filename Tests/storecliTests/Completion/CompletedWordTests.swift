@@ -22,6 +22,11 @@ import Testing
     #expect(word.text == "ti" && word.positionals == ["Track"])
   }
 
+  @Test func afterTwoHyphensNoWordIsAnOption() {
+    #expect(word("get", "T", "--", "-5", at: 4).followsTerminator)
+    #expect(!word("get", "T", "-5", "--", at: 3).followsTerminator)
+  }
+
   @Test func namesOfNestedCommandsAreNotPositionals() {
     let word = word("bindings", "why", "Album.artistName", "", at: 4)
     #expect(word.commandNames == ["bindings", "why"])
@@ -54,7 +59,9 @@ import Testing
 
   @Test func whatAShellWouldInterpretIsQuoted() {
     let word = word("get", "T", "", at: 3)
-    let found = ["$(touch x)", "a b", "it's", "two\nlines", "tab\there", "a:b", "a:b"]
+    let found = [
+      "$(touch x)", "a b", "it's", "two\nlines", "tab\there", "turned\u{202E}", "a:b", "a:b",
+    ]
     #expect(
       word.offered(found, for: .bash) == ["'$(touch x)'", "'a b'", #"'it'\''s'"#, "a:b"])
     #expect(word.offered(found, for: .zsh) == ["$(touch x)", "a b", "it's", #"a\:b"#])

@@ -79,6 +79,28 @@ import Testing
     #expect(try bash("help", "pre", in: place) == ["predicates"])
   }
 
+  @Test func aKeyThatWouldBeAnOptionIsNotOffered() throws {
+    let place = try Workplace()
+    try RawDatabase(place.path("t.db")).execute(
+      "CREATE TABLE T (id INTEGER PRIMARY KEY, n); INSERT INTO T VALUES (-5, 1), (5, 1)")
+    place.environment["STORECLI_DB"] = place.path("t.db")
+    try #require(try place.run("adopt").code == 0)
+    #expect(try fish("get", "T", "", in: place) == ["5"])
+    #expect(try fish("get", "T", "-", in: place) == [])
+    #expect(try fish("get", "--", "T", "-", in: place) == ["-5"])
+  }
+
+  /// What the program tells the script of fish about a key, the last of the words.
+  private func fish(_ words: String..., in place: Workplace) throws -> [String] {
+    place.environment["SAP_SHELL"] = "fish"
+    let shown = try place.runProcess(
+      launching: [
+        Workplace.program, "---completion", words[0], "--", "positional@1", "\(words.count)", "0",
+        "storecli",
+      ] + words)
+    return shown.out.split(separator: "\n").map(String.init)
+  }
+
   /// bash expands the words that a script offers, which may be data that another person stored.
   @Test func storedTextIsNeverRun() throws {
     let place = try Workplace()
@@ -126,9 +148,9 @@ import Testing
       // A terminal on which TAB is pressed; then the line is printed, not run.
       try place.write(
         #"""
-        fpath=(. $fpath)
+        fpath=($PWD $fpath)
         PATH='\#(Self.directory)':$PATH
-        PS1= PROMPT= RPS1=; unsetopt zle_bracketed_paste
+        PS1= PROMPT= RPS1=
         autoload -U compinit; compinit -u -D; unsetopt auto_menu
         show() { print -r -- "<<$BUFFER>>"; BUFFER=; }; zle -N show; bindkey "^X" show
         print READY
@@ -147,6 +169,37 @@ import Testing
       let shown = try place.runProcess(
         launching: ["/usr/bin/timeout", "60", "/usr/bin/zsh", "-f", "complete.zsh"])
       #expect(shown.out == "storecli \(found)\n", "\(line) \(shown)")
+    }
+  }
+
+  @Test(.enabled("needs fish") { FileManager.default.isExecutableFile(atPath: "/usr/bin/fish") })
+  func fishCompletes() throws {
+    let place = try music()
+    try place.write(try place.run("completions", "fish").out, to: "storecli.fish")
+    // A terminal on which TAB is pressed; then the line is printed, not run.
+    try place.write(
+      #"""
+      set -x PATH '\#(Self.directory)' $PATH
+      source storecli.fish
+      function fish_prompt; end
+      function show; echo "<<"(commandline)">>"; commandline ''; end
+      bind \cx show
+      """#, to: "start.fish")
+    for (line, found) in [
+      ("get Track 1200", "get Track 1200 "), ("update Track 1 s", "update Track 1 seconds="),
+      ("update Track 1 title=x s", "update Track 1 title=x seconds="),
+      ("bindings drop A", "bindings drop Album.artistName "), ("help pre", "help predicates "),
+      ("query Track --sort ti", "query Track --sort title "),
+    ] {
+      try place.write("storecli \(line)\t\u{18}exit\n", to: "keys")
+      let shown = try place.runProcess(
+        launching: [
+          "/bin/sh", "-c",
+          """
+          timeout 60 script -qec "fish --no-config -i -C 'source start.fish'" /dev/null < keys
+          """,
+        ])
+      #expect(shown.out.contains("<<storecli \(found)>>"), "\(line) \(shown)")
     }
   }
 }

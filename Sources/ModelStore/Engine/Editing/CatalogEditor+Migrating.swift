@@ -111,8 +111,8 @@ extension CatalogEditor {
     }
   }
 
-  /// - Throws: ``StoreError`` with code `schemaMismatch` if records violate a constraint for another
-  ///   reason than the plan could find.
+  /// - Throws: ``StoreError`` with code `schemaMismatch` if records violate a constraint for a
+  ///   reason that the plan does not know.
   private func apply(_ draft: MigrationPlanner.Draft, on connection: Connection) throws {
     do {
       for revision in draft.rebuilds {
