@@ -49,8 +49,12 @@ struct DiffCommand: ChangingCommand {
 
   func run(_ context: CommandContext) throws -> ExitCode {
     let opened = try context.openForReading(at: first)
-    guard let second else { return try printText(of: opened, context) }
+    guard let second else {
+      try requireModels(opened)
+      return try printText(of: opened, context)
+    }
     let other = try context.openForReading(at: second)
+    if other.store.schema.models.isEmpty { try requireModels(opened) }
     if apply { return try apply(opened, other, context) }
     var report = try DifferenceReport(context)
     try OpenedStore.reading {
@@ -60,6 +64,14 @@ struct DiffCommand: ChangingCommand {
     }
     try report.finish()
     return report.count > 0 ? .found : .ok
+  }
+
+  /// Refuses a database whose tables are not models yet. It would look as if it had no records.
+  private func requireModels(_ opened: OpenedStore) throws {
+    guard opened.store.schema.models.isEmpty else { return }
+    throw CommandError(
+      .notFound, code: "unknownModel", "The database has no models yet, so it has no records.",
+      hint: "storecli adopt -d \(Shell.quoted(first))")
   }
 
   private func apply(

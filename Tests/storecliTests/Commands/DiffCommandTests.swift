@@ -144,6 +144,20 @@ import Testing
     ] {
       #expect(try place.run(["diff"] + words).code == 64, "\(words)")
     }
+    for name in ["plain.db", "also.db"] {
+      try RawDatabase(place.path(name)).execute("CREATE TABLE t(a INTEGER PRIMARY KEY)")
+    }
+    for words in [["plain.db", "also.db"], ["--text", "plain.db"]] {
+      #expect(
+        try place.run(["diff"] + words)
+          == Outcome(
+            code: 3, out: "",
+            err: """
+              error[unknownModel]: The database has no models yet, so it has no records.
+              hint: storecli adopt -d plain.db
+
+              """))
+    }
     try RawDatabase(place.path("c.db")).execute(
       "CREATE TABLE Note(id INTEGER PRIMARY KEY, other TEXT)")
     try place.run("adopt", "-d", "c.db")
