@@ -17,7 +17,7 @@ struct Compacting {
       try checkSpace((before.all - before.free) * before.size)
       let after = try rebuild(&writer)
       engine.foreignSync.refetch(&writer)
-      try checkpoint(&writer)
+      engine.maintenance.checkpoint(&writer)
       return (before.all * before.size, after.all * after.size)
     }
   }
@@ -35,17 +35,6 @@ struct Compacting {
       }
     } catch {
       throw writer.failure(error)
-    }
-  }
-
-  /// Copies the log into the database, which also truncates it. If a reader or another program is
-  /// in the way, the next commit tries again.
-  private func checkpoint(_ writer: inout Writer) throws {
-    guard engine.connections.usesWriteAheadLog else { return }
-    do {
-      try writer.connection.hooks.withoutWaiting { try writer.checkpoint() }
-    } catch let error as SQLiteError where error.code.primary == .busy {
-      return
     }
   }
 

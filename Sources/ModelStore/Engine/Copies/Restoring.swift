@@ -17,6 +17,7 @@ struct Restoring {
         try source.inOneState { try replaceContent(&writer, by: source, onProgress) }
       }
       engine.foreignSync.refetch(&writer)
+      engine.maintenance.checkpoint(&writer)
       return restored
     }
   }
