@@ -75,6 +75,20 @@ import Testing
     #expect(failure { try store.compact() }?.code == .conflict)
   }
 
+  @Test func aStoreInMemoryIsCompacted() throws {
+    let store = try Store.inMemory(models: Artist.self)
+    let name = String(repeating: "n", count: 100)
+    try store.write { tx in
+      for id in 1...Int64(2000) { try tx.insert(Artist(id: id, name: name)) }
+    }
+    try store.write { tx in _ = try tx.delete(Artist.where { $0.id > 10 }) }
+    let hash = try store.contentHash()
+    let sizes = try store.compact()
+    #expect(sizes.byteCountAfter < sizes.byteCountBefore)
+    #expect(try store.contentHash() == hash)
+    #expect(try store.checkIntegrity() == [])
+  }
+
   @Test func compactingInsideAWriteIsRefused() throws {
     let world = try CopyWorld(recordCount: 10)
     try world.store.write { _ in
