@@ -7,11 +7,16 @@
 #define SQLITE_ENABLE_PREUPDATE_HOOK 1
 #include <sqlite3.h>
 
+#include <errno.h>
 #include <sys/statvfs.h>
 #ifdef __linux__
 #include <sys/auxv.h>
+#include <sys/syscall.h>
 #include <sys/vfs.h>
+// <unistd.h> declares it too, with types that Swift then looks for in this module.
+extern long syscall(long number, ...);
 #else
+#include <stdio.h>
 #include <unistd.h>
 #endif
 
@@ -93,6 +98,24 @@ static inline int csqlite_checkpoint_lock(sqlite3 *db, int is_taking) {
   if (file == 0 || file->pMethods == 0 || file->pMethods->iVersion < 2) return SQLITE_MISUSE;
   int action = is_taking ? SQLITE_SHM_LOCK : SQLITE_SHM_UNLOCK;
   return file->pMethods->xShmLock(file, 1, 1, action | SQLITE_SHM_EXCLUSIVE);
+}
+
+// Renames a file, unless a file already has the new name. Returns 0 or an error number: EINVAL or
+// ENOSYS where the system or the file system cannot do both in one step.
+static inline int csqlite_rename_new(const char *from, const char *to) {
+#if defined(__linux__) && defined(SYS_renameat2)
+  const int at_working_directory = -100;
+  const unsigned int no_replace = 1;
+  return syscall(SYS_renameat2, at_working_directory, from, at_working_directory, to, no_replace) == 0
+             ? 0
+             : errno;
+#elif defined(__APPLE__)
+  return renamex_np(from, to, RENAME_EXCL) == 0 ? 0 : errno;
+#else
+  (void)from;
+  (void)to;
+  return ENOSYS;
+#endif
 }
 
 // In Swift the structure hides the function of the same name. 0 if the type is unknown.

@@ -26,6 +26,21 @@ struct IntegrityCheck {
     return found
   }
 
+  /// Returns the damage of a file's pages, indexes and schema; empty if there is none. Values that
+  /// break a rule are not damage, because a copy has to have them too.
+  static func pageDamage(on connection: Connection) throws -> [String] {
+    try connection.execute("PRAGMA ignore_check_constraints = ON")
+    do {
+      let found = try rows(of: "integrity_check", on: connection) { try $0.text(at: 0) }.rows
+      try connection.execute("PRAGMA ignore_check_constraints = OFF")
+      return IntegrityFindings(
+        found.filter { $0 != "ok" && !$0.hasPrefix("NULL value in ") }
+      ).sentences
+    } catch let error as ColumnError {
+      throw StoreError(.corrupt, "The file's schema is damaged: \(error).")
+    }
+  }
+
   private typealias Unchecked = [(table: String, error: SQLiteError)]
 
   private static func damage(

@@ -46,7 +46,8 @@ final class ConnectionHooks {
     installStopCheck()
   }
 
-  private var isStopRequested: Bool {
+  /// Whether the program, or the task that waits for the call, wants its work to end.
+  var isStopRequested: Bool {
     stopRequest?.isMade() == true || callRequest?.isMade() == true
   }
 

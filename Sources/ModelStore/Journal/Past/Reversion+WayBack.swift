@@ -26,6 +26,19 @@ extension Reversion {
     return { [self] changes in try Self.judge(changes, of: [self]) }
   }
 
+  /// Brings records to the result without entries to follow.
+  ///
+  /// - Returns: As ``apply(in:)``.
+  /// - Throws: As ``apply(in:)``.
+  func reach(
+    in tx: borrowing WriteTransaction
+  ) throws -> (([RecordChange]) throws -> Void) {
+    let targets = try targets(tx.access)
+    try tx.access.connection.execute("PRAGMA defer_foreign_keys = ON")
+    try goStraight(to: targets, tx)
+    return { [self] changes in try Self.judge(changes, of: [self]) }
+  }
+
   private func restore(_ targets: [Target], _ tx: borrowing WriteTransaction) throws {
     let changed = Dictionary(
       uniqueKeysWithValues: order.map { ($0, Set(nets[$0]?.touched ?? [])) })
