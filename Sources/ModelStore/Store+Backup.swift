@@ -1,14 +1,3 @@
-/// A finished backup: a file with one state of a store.
-public struct Backup: Hashable, Sendable, Codable {
-  /// The path of the file, without symbolic links.
-  public let path: String
-  /// The newest change of the change journal that the backup has; ``JournalPosition/start`` if
-  /// there is none. The backup has every commit up to it, and nothing later.
-  public let position: JournalPosition
-  /// The size of the file in bytes.
-  public let byteCount: Int64
-}
-
 // Copies of the file.
 extension Store {
   /// Copies the store to a file, while this and other programs go on writing.
@@ -18,8 +7,8 @@ extension Store {
   /// ```
   ///
   /// The backup is one state of the store: every commit up to ``Backup/position``, and nothing
-  /// later. It is read again and checked for damage. Then it appears under its name, complete or not
-  /// at all, also after a crash. It is one file without a log, with the same models, rules,
+  /// later. It is read again and checked for damage. Then it appears under its name, complete or
+  /// not at all, also after a crash. It is one file without a log, with the same models, rules,
   /// bindings, consumers and change journal.
   ///
   /// - Parameters:
@@ -79,9 +68,9 @@ extension Store {
   /// - Returns: The backup.
   /// - Throws: ``StoreError`` with code `corrupt` for a damaged backup; `unsupportedSchema` for a
   ///   database without a store's catalog, with pages of another size, or with a log if the store
-  ///   has none; `newerFormat`, `busy`,
-  ///   `outOfSpace`; the errors of opening a store, for example if the file at `path` is damaged:
-  ///   move such a file away first. Then the content at `path` is as before.
+  ///   has none; `newerFormat`, `busy`, `outOfSpace`; the errors of opening a store, for example if
+  ///   the file at `path` is damaged: move such a file away first. Then the content at `path` is as
+  ///   before.
   @discardableResult
   public static func restore(
     _ path: String, from backup: String,
@@ -149,15 +138,17 @@ extension Store {
   ///
   /// - Returns: The sizes of the database before and after.
   /// - Throws: ``StoreError`` with code `conflict` if SQLite would give other numbers to rows of an
-  ///   adopted table, which are keys of records or of a full-text table; `outOfSpace` if there is no
-  ///   room for a second copy of the data; `busy`; `misuse` inside a write. Then nothing was changed.
+  ///   adopted table, which are keys of records or of a full-text table; `outOfSpace` if there is
+  ///   no room for a second copy of the data; `busy`; `misuse` inside a write. Then nothing was
+  ///   changed.
   /// - Complexity: Reads and writes the whole file twice.
   @discardableResult
   public func compact() throws -> (byteCountBefore: Int64, byteCountAfter: Int64) {
     try Compacting(engine: open).run()
   }
 
-  /// Rebuilds the file without the space of deleted data. If you cancel the task, nothing is changed.
+  /// Rebuilds the file without the space of deleted data. If you cancel the task, nothing is
+  /// changed.
   @discardableResult
   public func compact() async throws -> (byteCountBefore: Int64, byteCountAfter: Int64) {
     try await open.calls.run { [self] in try compact() }

@@ -28,9 +28,9 @@ extension Store {
     try await open.calls.run { [self] in try difference(to: other) }
   }
 
-  /// Calls `body` with each record of ``difference(to:)``, ordered by model and key. Nothing is kept,
-  /// so the memory does not depend on the size of the stores. If a key in an adopted table has
-  /// another collation than BINARY, its rows are sorted in memory.
+  /// Calls `body` with each record of ``difference(to:)``, ordered by model and key. Nothing is
+  /// kept, so the memory does not depend on the size of the stores. If a key in an adopted table
+  /// has another collation than BINARY, its rows are sorted in memory.
   public func forEachDifference(
     to other: Store, _ body: (RecordDifference) throws -> Void
   ) throws {
@@ -108,7 +108,7 @@ extension Store {
   ///   - mode: ``WriteMode/preview`` rolls back again.
   /// - Returns: The changes of the transaction, bound fields included.
   /// - Throws: ``StoreError`` with code `conflict` and every record that is not as its difference
-  ///   says; `rejected` when a rule refuses the result; `unknownModel`, `unknownField`. Then nothing
+  ///   says; `rejected` if a rule refuses the result; `unknownModel`, `unknownField`. Then nothing
   ///   was changed.
   @discardableResult
   public func apply(

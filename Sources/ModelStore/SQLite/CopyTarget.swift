@@ -29,8 +29,9 @@ struct CopyTarget {
   /// - Parameters:
   ///   - isOpen: Whether a file is open as a store in this process.
   ///   - storePaths: The paths of these stores and of the files beside them.
-  /// - Throws: ``StoreError`` with code `fileExists` for a file that is to be kept, `unsafeLocation`
-  ///   for a place that cannot have the copy, `misuse` for a file of an open store.
+  /// - Throws: ``StoreError`` with code `fileExists` for a file that is to be kept,
+  ///   `unsafeLocation` for a place that cannot have the copy, `misuse` for a file of an open
+  ///   store.
   init(
     _ path: String, existing: ExistingFile, isOpen: (DatabaseFile.Identity) -> Bool,
     storePaths: Set<String>

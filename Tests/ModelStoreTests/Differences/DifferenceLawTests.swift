@@ -54,8 +54,8 @@ import Testing
     #expect(Set(counts.keys) == [.insert, .update, .delete], "\(counts)")
   }
 
-  /// Tables of another program: keys of several columns and of any storage class, unique values that
-  /// records exchange, and references among records of one table.
+  /// Tables of another program: keys of several columns and of any storage class, unique values
+  /// that records exchange, and references among records of one table.
   private static let tables = """
     CREATE TABLE Node(id INTEGER PRIMARY KEY, parent INTEGER REFERENCES Node(id), v);
     CREATE TABLE Tag(id INTEGER PRIMARY KEY, label TEXT NOT NULL UNIQUE, rank INTEGER UNIQUE);
