@@ -140,7 +140,7 @@ import Testing
     let raw = try RawDatabase(place.path("app.db"))
     try raw.execute("CREATE TABLE t(x); INSERT INTO t VALUES (zeroblob(300000)); DROP TABLE t")
     let before = try #require(
-      Int(raw.value("SELECT page_count * page_size FROM pragma_page_count, pragma_page_size")))
+      Int(try raw.value("SELECT page_count * page_size FROM pragma_page_count, pragma_page_size")))
     let compacted = try place.run("compact", "--ndjson")
     let after = try size(place, of: "app.db")
     #expect(
