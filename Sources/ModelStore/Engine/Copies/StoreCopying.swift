@@ -30,7 +30,7 @@ struct StoreCopying {
   }
 
   /// Opens a file that no other program knows.
-  private func open(_ file: PartialFile) throws(SQLiteError) -> Connection {
+  private func connection(to file: PartialFile) throws(SQLiteError) -> Connection {
     var policy = engine.configuration.connectionPolicy
     policy.fileSystem = nil
     return try Connection(path: file.path, role: .copy, policy: policy)
@@ -42,7 +42,7 @@ struct StoreCopying {
   ) throws {
     do {
       // Closed at the end, so that the file can be synced and renamed.
-      let target = try open(file)
+      let target = try connection(to: file)
       try PageCopy(source: source, target: target).run(onProgress: onProgress)
       // The copy of a file with a log would need more files beside it, even to be read.
       let mode = try target.firstRow("PRAGMA journal_mode = DELETE") { try $0.text(at: 0) }
@@ -59,7 +59,7 @@ struct StoreCopying {
   /// - Throws: ``StoreError`` with code `corrupt`.
   private func check(_ file: PartialFile, endsAt position: Int64) throws {
     do {
-      let copy = try open(file)
+      let copy = try connection(to: file)
       let damage = try copy.stoppingWithCall { try IntegrityCheck.pageDamage(on: copy) }
       if let first = damage.first {
         throw StoreError(
