@@ -286,6 +286,8 @@ import Testing
         for change in event.changes { seen.add("\(change.change)") }
       }
       try store.write { tx in try insert(artists(1...150), tx) }
+      // Otherwise the validator of the next write may come first.
+      store.waitForDelivery()
       let refused = artists(201...300) + [Artist(id: 500, name: "refused")]
       seen.add("\(failure { try store.write { tx in try insert(refused, tx) } } as Any)")
       store.waitForDelivery()
