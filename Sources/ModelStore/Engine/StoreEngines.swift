@@ -96,6 +96,11 @@ enum StoreEngines {
     }
   }
 
+  /// Runs `body` while no store of this process is being opened. It may not open a store.
+  static func withoutOpening<Result>(_ body: () throws -> Result) rethrows -> Result {
+    try opening.withLock { _ in try body() }
+  }
+
   /// Returns whether this process has a file open.
   static func isOpen(_ identity: DatabaseFile.Identity) -> Bool {
     engines.withLock { $0[identity]?.presence.isOpen == true }

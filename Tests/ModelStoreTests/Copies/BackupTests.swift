@@ -95,6 +95,56 @@ import Testing
     #expect(try world.otherFiles == ["backup.store-wal"])
   }
 
+  /// The schema versions of a copy begin again, so one of them gets the number of a recorded one.
+  @Test func aChangedBackupIsCheckedWhenItIsOpened() throws {
+    let world = try CopyWorld(recordCount: 10)
+    let target = world.directory.file("backup.store")
+    try world.store.backup(to: target)
+    let version = try PlainDatabase(world.path).rows("PRAGMA schema_version")
+    let triggers = "SELECT name FROM sqlite_schema WHERE type = 'trigger' ORDER BY name"
+    let copy = try PlainDatabase(target)
+    let before = try copy.rows(triggers)
+    guard case .text(let name)? = before.first?.first else {
+      Issue.record("The store has no trigger.")
+      return
+    }
+    try copy.execute("DROP TRIGGER \"\(name)\"")
+    for _ in 0..<100 where try copy.rows("PRAGMA schema_version") != version {
+      try copy.execute("CREATE INDEX filler ON Artist(id)")
+      guard try copy.rows("PRAGMA schema_version") != version else { break }
+      try copy.execute("DROP INDEX filler")
+    }
+    #expect(try copy.rows("PRAGMA schema_version") == version)
+    try CopyWorld.open(target).close()
+    #expect(try copy.rows(triggers) == before)
+  }
+
+  /// SQLite stops after 100 findings, and a store may have records that break a rule.
+  @Test func damageIsFoundBehindManyMissingValues() throws {
+    let directory = try TemporaryDirectory()
+    let path = directory.file("damaged.db")
+    try PlainDatabase(path).execute(
+      """
+      CREATE TABLE a(x, y);
+      CREATE INDEX i ON a(y);
+      WITH RECURSIVE n(i) AS (VALUES (1) UNION ALL SELECT i + 1 FROM n WHERE i < 150)
+      INSERT INTO a SELECT NULL, i FROM n;
+      PRAGMA writable_schema = ON;
+      UPDATE sqlite_schema SET sql = 'CREATE TABLE a(x NOT NULL, y)' WHERE name = 'a';
+      """)
+    let store = try Store(at: path)
+    let target = directory.file("backup.db")
+    try store.backup(to: target)
+    store.close()
+    try PlainDatabase(path).execute(
+      """
+      PRAGMA writable_schema = ON;
+      UPDATE sqlite_schema SET sql = 'CREATE INDEX i ON a(x)' WHERE name = 'i';
+      """)
+    let damaged = try Store(at: path)
+    #expect(failure { try damaged.backup(to: directory.file("other.db")) }?.code == .corrupt)
+  }
+
   @Test func anErrorWhileCopyingLeavesNoFile() throws {
     struct Stop: Error {}
     let world = try CopyWorld()

@@ -19,15 +19,22 @@ final class CopyWorld: Sendable {
     path = directory.file("copied.store")
     var configuration = configuration
     configuration.changeJournal = .full
-    store = try Store(
-      at: path, models: Artist.self, Album.self,
-      bindings: [.copy(\Artist.name, to: \Album.artistName, through: \Album.artistID)],
-      configuration: configuration)
+    store = try Self.open(path, configuration)
     try write { tx in
       for id in 1...recordCount {
         try tx.insert(Artist(id: id, name: "\(id) " + String(repeating: "n", count: 100)))
       }
     }
+  }
+
+  /// Opens a store with the declarations of this one.
+  static func open(
+    _ path: String, _ configuration: StoreConfiguration = StoreConfiguration()
+  ) throws -> Store {
+    try Store(
+      at: path, models: Artist.self, Album.self,
+      bindings: [.copy(\Artist.name, to: \Album.artistName, through: \Album.artistID)],
+      configuration: configuration)
   }
 
   /// Commits, and notes the state after it. One thread writes at a time.

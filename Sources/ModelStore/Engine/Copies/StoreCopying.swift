@@ -24,7 +24,9 @@ struct StoreCopying {
       }
     }
     let byteCount = file.byteCount
-    try file.publish()
+    try file.sync()
+    // The place is checked again, and a store that is being opened there is not known yet.
+    try StoreEngines.withoutOpening { try file.publish() }
     return Backup(
       path: target.path, position: JournalPosition(rawValue: position), byteCount: byteCount)
   }
@@ -49,6 +51,9 @@ struct StoreCopying {
       guard mode == "delete" else {
         throw StoreError(.database, "\(file.path) did not leave its write-ahead log.")
       }
+      // Otherwise a journal file would stay, because the copy is locked as a whole.
+      try target.execute("PRAGMA journal_mode = MEMORY")
+      try FiledCatalog.forget(on: target)
     } catch let error as SQLiteError {
       throw StoreError(error)
     }
