@@ -17,8 +17,10 @@ extension Store {
   ///   - onProgress: Called on this thread during the copy, with the pages copied and their number.
   ///     To stop the backup, throw an error.
   /// - Throws: ``StoreError`` with code `fileExists`; `misuse` if `path` belongs to an open store;
-  ///   `corrupt` if the copy has damage; `outOfSpace`. Or the error of `onProgress`. Then there is
-  ///   no new file at `path`.
+  ///   `busy` if a program has the file open that is to be replaced; `unsafeLocation` if other users
+  ///   can replace files in its directory; `corrupt` if the copy has damage; `outOfSpace`. Or the
+  ///   error of `onProgress`. Then there is no new file at `path`. Only if the directory cannot be
+  ///   written to the disk at the end is the copy there already, as the error says.
   /// - Complexity: Reads the whole file, and the backup again for its verification. Meanwhile the
   ///   log is not reused. A store with a rollback journal cannot be written meanwhile.
   @discardableResult
@@ -52,7 +54,8 @@ extension Store {
   /// The replacement is one transaction, so this and other processes may have the store open. They
   /// then see the content of the backup, and their observers refetch. If there is no file at
   /// `path`, it is created. A crash leaves the earlier content or that of the backup, which is
-  /// checked for damage first.
+  /// checked for damage first. Writes wait while the pages are copied, and those of other processes
+  /// fail with `busy` after their busy timeout.
   ///
   /// Consumers continue from their positions at the time of the backup. Positions after
   /// ``Backup/position`` are used again for other changes, so rebuild what you derived from later
@@ -61,16 +64,17 @@ extension Store {
   /// - Parameters:
   ///   - path: The path of the store.
   ///   - backup: The path of a backup, which stays as it is.
-  ///   - configuration: The configuration of the store. If this process has it open, it is that of
-  ///     the open store.
+  ///   - configuration: The configuration of the store. If this process has it open, pass one with
+  ///     the same settings.
   ///   - onProgress: Called on this thread during the copy, with the pages copied and their number.
   ///     To stop, throw an error.
   /// - Returns: The backup.
   /// - Throws: ``StoreError`` with code `corrupt` for a damaged backup; `unsupportedSchema` for a
   ///   database without a store's catalog, with pages of another size, or with a log if the store
-  ///   has none; `newerFormat`, `busy`, `outOfSpace`; the errors of opening a store, for example if
-  ///   the file at `path` is damaged: move such a file away first. Then the content at `path` is as
-  ///   before.
+  ///   has none; `configurationConflict` if this process has the store open with other settings;
+  ///   `newerFormat`, `busy`, `outOfSpace`; the errors of opening a store, for example if the file at
+  ///   `path` is damaged: move such a file away first. Then the content at `path` is as before.
+  ///   `outcomeUnknown` if the disk failed at the COMMIT: close the store and open it again.
   @discardableResult
   public static func restore(
     _ path: String, from backup: String,
@@ -138,9 +142,10 @@ extension Store {
   ///
   /// - Returns: The sizes of the database before and after.
   /// - Throws: ``StoreError`` with code `conflict` if SQLite would give other numbers to rows of an
-  ///   adopted table, which are keys of records or of a full-text table; `outOfSpace` if there is
-  ///   no room for a second copy of the data; `busy`; `misuse` inside a write. Then nothing was
-  ///   changed.
+  ///   adopted table, which are keys of records or of a full-text table, or which a trigger or view
+  ///   uses; `outOfSpace` if there is no room for a second copy of the data; `busy`; `misuse` inside
+  ///   a write. Then nothing was changed. `outcomeUnknown` if the disk failed at the COMMIT: close
+  ///   the store and open it again.
   /// - Complexity: Reads and writes the whole file twice.
   @discardableResult
   public func compact() throws -> (byteCountBefore: Int64, byteCountAfter: Int64) {

@@ -357,10 +357,13 @@ final class Connection {
     do {
       try hooks.withoutStopping { try run(.commit) }
     } catch var error as SQLiteError {
-      if error.code == .ioWrite { error.systemErrno = csqlite_log_errno(handle) }
+      if error.code == .ioWrite { error.systemErrno = logErrno }
       throw error
     }
   }
+
+  /// The system's error number of the log's latest failure; 0 without a log.
+  var logErrno: Int32 { csqlite_log_errno(handle) }
 
   /// Rolls the transaction back. Does nothing if SQLite has already ended it.
   ///

@@ -17,6 +17,7 @@ struct PageCopy {
   /// - Parameter onProgress: Called between two steps with the pages done and the total. It is not
   ///   called after the last step, which also commits.
   /// - Throws: ``SQLiteError``, or the error of `onProgress`; `target` is then as before.
+  ///   ``ConnectionFailure`` if it is unknown whether the copy was committed.
   /// - Precondition: A read transaction that has begun to read is open on `source`, and none on
   ///   `target`.
   func run(onProgress: (_ done: Int, _ all: Int) throws -> Void) throws {
@@ -27,6 +28,7 @@ struct PageCopy {
     // Rolls the target back if the copy is not complete.
     defer { if !isFinished { sqlite3_backup_finish(backup) } }
     var attempt = 0
+    var leftCount = Int(try source.pageCounts().all)
     while true {
       try source.checkNotStopped()
       try target.checkNotStopped()
@@ -41,11 +43,17 @@ struct PageCopy {
       }
       guard code == SQLITE_OK else { break }
       let all = Int(sqlite3_backup_pagecount(backup))
-      try onProgress(all - Int(sqlite3_backup_remaining(backup)), all)
+      leftCount = Int(sqlite3_backup_remaining(backup))
+      try onProgress(all - leftCount, all)
     }
     isFinished = true
     let code = sqlite3_backup_finish(backup)
-    guard code == SQLITE_OK else { throw SQLiteError(code: code, database: target.handle) }
+    guard code == SQLITE_OK else {
+      let error = SQLiteError(code: code, database: target.handle)
+      // The step that copies the last page also commits. Nothing depends on an unfinished copy.
+      guard leftCount <= Int(Self.stepPageCount), target.role != .copy else { throw error }
+      throw target.outcome(ofFailedWork: error)
+    }
   }
 }
 
@@ -106,11 +114,27 @@ extension Connection {
   ///
   /// SQLite copies the database into a temporary file and back. It opens that file as an attached
   /// database, and it must not be in memory, whatever size it has.
-  func vacuum() throws(SQLiteError) {
+  ///
+  /// - Parameter version: The ``contentVersion`` that the database must have. Then no other
+  ///   connection has committed since.
+  /// - Throws: ``SQLiteError`` with code busy if the database has another version;
+  ///   ``ConnectionFailure`` if it is unknown whether VACUUM was committed.
+  func vacuum(content version: Int64?) throws {
     sqlite3_limit(handle, SQLITE_LIMIT_ATTACHED, 1)
     defer { sqlite3_limit(handle, SQLITE_LIMIT_ATTACHED, 0) }
     try execute("PRAGMA temp_store = FILE")
-    try execute("VACUUM")
+    do {
+      // VACUUM compiles statements of its own after it has locked the database.
+      try hooks.refusingStatements(
+        when: { [unowned self] in isWriting && contentVersion != version },
+        // The texts of tables and indexes are compiled again.
+        in: { try readingQuotedStrings { try execute("VACUUM") } })
+    } catch let error as SQLiteError where error.code.primary == .authorization {
+      throw SQLiteError(
+        code: .busy, message: "another connection changed the database before VACUUM")
+    } catch let error as SQLiteError {
+      throw outcome(ofFailedWork: error)
+    }
   }
 }
 

@@ -33,6 +33,20 @@ import Testing
     #expect(try Store(at: world.path, models: Artist.self, Album.self).checkIntegrity() == [])
   }
 
+  /// Another store, as a copy of its files, records how it was reconciled.
+  @Test func aRestoredStoreForgetsThatItWasReconciled() throws {
+    let world = try CopyWorld(recordCount: 10)
+    let path = world.directory.file("new.store")
+    try CopyWorld.open(path).close()
+    world.store.close()
+    let recorded = "SELECT count(*) > 0 FROM _ms_reconciled"
+    #expect(try PlainDatabase(world.path).rows(recorded) == [[.integer(1)]])
+    try Store.restore(path, from: world.path)
+    #expect(try PlainDatabase(path).rows(recorded) == [[.integer(0)]])
+    #expect(try PlainDatabase(world.path).rows(recorded) == [[.integer(1)]])
+    #expect(try world.findings(of: path) == [])
+  }
+
   @Test func aMissingStoreIsCreated() throws {
     let world = try CopyWorld(recordCount: 10)
     let target = world.directory.file("backup.store")

@@ -11,8 +11,7 @@ struct Compacting {
     return try engine.turns.take { writer in
       try writer.checkReady()
       let before = try engine.foreignSync.atPublishedState(&writer) { writer in
-        try checkRowNumbers(on: writer.connection)
-        return try writer.connection.pageCounts()
+        try writer.connection.pageCounts()
       }
       try checkSpace((before.all - before.free) * before.size)
       let after = try rebuild(&writer)
@@ -25,16 +24,29 @@ struct Compacting {
   private func rebuild(
     _ writer: inout Writer
   ) throws -> (all: Int64, free: Int64, size: Int64) {
-    let worker = try engine.openWorker()
     do {
+      let worker = try engine.openWorker()
       return try writer.connection.blockingCheckpoints {
-        try worker.stoppingWithCall { try worker.vacuum() }
+        try worker.stoppingWithCall { try vacuum(worker) }
         // From here on, the work is done.
         engine.connections.writer.shield()
         return try worker.pageCounts()
       }
     } catch {
       throw writer.failure(error)
+    }
+  }
+
+  /// Runs VACUUM if it changes no row number on which something depends. Another program may commit
+  /// between the check and VACUUM; then both begin again.
+  private func vacuum(_ worker: Connection) throws {
+    let keyless = engine.models.schema.models.filter(\.hasHiddenRowID).map(\.table.asciiFolded)
+    try worker.hooks.retryingWhileBusy {
+      let version = try worker.inOneState {
+        try UsedRowNumbers(on: worker, keysOf: Set(keyless)).check()
+        return worker.contentVersion
+      }
+      try worker.vacuum(content: version)
     }
   }
 
@@ -47,48 +59,6 @@ struct Compacting {
       .outOfSpace,
       "Compacting \(engine.file.path) needs \(byteCount) bytes beside it, and as many in the directory for temporary files; \(free) are free. Nothing was changed."
     )
-  }
-
-  // Row numbers
-
-  /// Refuses a table whose row numbers VACUUM would change, if something refers to them.
-  ///
-  /// VACUUM may number the rows of a table without INTEGER PRIMARY KEY again, from 1:
-  /// <https://sqlite.org/lang_vacuum.html>. They are keys of adopted models without another key,
-  /// and full-text tables refer to the rows of their content by number.
-  private func checkRowNumbers(on connection: Connection) throws {
-    let models = engine.models.schema.models.filter(\.hasHiddenRowID).map(\.table.asciiFolded)
-    let virtual = try connection.rows(
-      "SELECT sql FROM sqlite_schema WHERE type = 'table' AND sql LIKE 'CREATE VIRTUAL%'"
-    ) { try $0.text(at: 0).asciiFolded }
-    let catalog = try Catalog(reading: connection)
-    let changed = try catalog.tables.filter { table in
-      let name = table.name.asciiFolded
-      guard table.kind == .table, !table.isWithoutRowID, table.rowIDColumn == nil,
-        !table.name.hasPrefix("_ms_"),
-        models.contains(name) || virtual.contains(where: { $0.contains(name) })
-      else { return false }
-      return try hasGaps(table, connection)
-    }
-    guard changed.isEmpty else {
-      let names = changed.map(\.name).sorted().joined(separator: ", ")
-      throw StoreError(
-        .conflict,
-        "Compacting would give the rows of \(names) new numbers, which are keys of records or of a full-text table. Nothing was changed. Give the table an INTEGER PRIMARY KEY. Or close every program, run VACUUM with sqlite3, and rebuild the full-text table."
-      )
-    }
-  }
-
-  /// Whether the rows of a table are not numbered from 1 without gaps.
-  private func hasGaps(_ table: TableFacts, _ connection: Connection) throws -> Bool {
-    guard let number = TableFacts.rowIDName(besides: table.columns.map(\.name)) else { return true }
-    let text = SQLText(
-      sql:
-        "SELECT count(*), ifnull(min(\(number)), 1), ifnull(max(\(number)), 0) FROM \(SQLText.quoted(table.name))"
-    )
-    return try connection.firstRow(text) { row in
-      try row.integer(at: 1) != 1 || row.integer(at: 0) != row.integer(at: 2)
-    } ?? true
   }
 }
 

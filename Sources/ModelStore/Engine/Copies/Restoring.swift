@@ -11,27 +11,33 @@ struct Restoring {
   /// them it is a commit that changed the schema. A crash leaves the earlier content or the new
   /// one, as with every transaction.
   func run(onProgress: (_ done: Int, _ all: Int) throws -> Void) throws -> Backup {
-    try engine.turns.take { writer in
-      try writer.checkReady()
-      let restored = try backup.connections.copies.sync { source in
-        try source.inOneState { try replaceContent(&writer, by: source, onProgress) }
+    try backup.connections.copies.sync { source in
+      try source.inOneState {
+        try checkMode(source)
+        try check(source)
+        let position = try JournalReader.end(on: source) ?? 0
+        let pages = try source.pageCounts()
+        let content = try newContent(from: source)
+        // Only from here on, the writes of others wait.
+        try engine.turns.take { writer in
+          try writer.checkReady()
+          try replaceContent(&writer, by: content, onProgress)
+          engine.foreignSync.refetch(&writer)
+          engine.maintenance.checkpoint(&writer)
+        }
+        return Backup(
+          path: backup.file.path, position: JournalPosition(rawValue: position),
+          byteCount: pages.all * pages.size)
       }
-      engine.foreignSync.refetch(&writer)
-      engine.maintenance.checkpoint(&writer)
-      return restored
     }
   }
 
   private func replaceContent(
     _ writer: inout Writer, by source: Connection,
     _ onProgress: (_ done: Int, _ all: Int) throws -> Void
-  ) throws -> Backup {
-    try check(source)
-    let position = try JournalReader.end(on: source) ?? 0
-    let pages = try source.pageCounts()
-    try checkFit(source, in: writer.connection)
+  ) throws {
     do {
-      let source = try withNewEpochs(source)
+      try checkFit(source, in: writer.connection)
       let worker = try engine.openWorker()
       try writer.connection.blockingCheckpoints {
         try worker.stoppingWithCall {
@@ -43,14 +49,12 @@ struct Restoring {
     } catch {
       throw writer.failure(error)
     }
-    return Backup(
-      path: backup.file.path, position: JournalPosition(rawValue: position),
-      byteCount: pages.all * pages.size)
   }
 
   /// - Throws: ``StoreError`` with code `corrupt` for a damaged backup.
   private func check(_ source: Connection) throws {
-    if let first = try IntegrityCheck.pageDamage(on: source).first {
+    let damage = try source.stoppingWithCall { try IntegrityCheck.pageDamage(on: source) }
+    if let first = damage.first {
       throw StoreError(
         .corrupt,
         "\(backup.file.path) is damaged: \(first) Nothing was restored. Use another backup.")
@@ -69,17 +73,22 @@ struct Restoring {
     )
   }
 
-  /// - Throws: ``StoreError`` with code `unsupportedSchema` if the pages have another size or the
-  ///   backup has a log and the store none, `outOfSpace`.
-  private func checkFit(_ source: Connection, in target: Connection) throws {
-    let (pages, size) = (try source.pageCounts(), try target.pageCounts().size)
-    // The copy would turn the store into a file with a log, which its open connections do not have.
+  /// - Throws: ``StoreError`` with code `unsupportedSchema` if the backup has a log and the store
+  ///   none. The copy would turn the store into a file with a log, which its open connections do not
+  ///   have.
+  private func checkMode(_ source: Connection) throws {
     guard try engine.connections.usesWriteAheadLog || source.journalMode() != "wal" else {
       throw StoreError(
         .unsupportedSchema,
         "\(backup.file.path) has a write-ahead log and \(engine.file.path) has none. Make a backup of \(backup.file.path) with backup(to:), and restore that."
       )
     }
+  }
+
+  /// - Throws: ``StoreError`` with code `unsupportedSchema` if the pages have another size,
+  ///   `outOfSpace`.
+  private func checkFit(_ source: Connection, in target: Connection) throws {
+    let (pages, size) = (try source.pageCounts(), try target.pageCounts().size)
     guard size == pages.size else {
       throw StoreError(
         .unsupportedSchema,
@@ -94,19 +103,22 @@ struct Restoring {
     )
   }
 
-  /// Returns the backup with a new epoch for each consumer of its journal: a temporary copy if it
-  /// has any.
+  /// Returns the content for the store: the backup, or a temporary copy with a new epoch for each
+  /// consumer of its journal and without what is recorded about the states of its schema.
   ///
   /// A batch that was read before the restoration has positions of the earlier content. It must
   /// never be acknowledged afterwards, so the epochs change in the same transaction.
-  private func withNewEpochs(_ source: Connection) throws -> Connection {
-    guard try JournalReader.end(on: source) != nil else { return source }
-    let cursors = try JournalConsumers(connection: source).all()
-    guard !cursors.isEmpty else { return source }
+  private func newContent(from source: Connection) throws -> Connection {
+    let hasJournal = try JournalReader.end(on: source) != nil
+    let cursors = try hasJournal ? JournalConsumers(connection: source).all() : []
+    guard try !cursors.isEmpty || FiledCatalog.isRecorded(on: source) else { return source }
     let copy = try Connection.temporary(policy: backup.configuration.connectionPolicy)
-    try PageCopy(source: source, target: copy).run { _, _ in }
+    try copy.stoppingWithCall {
+      try PageCopy(source: source, target: copy).run { _, _ in }
+    }
     let consumers = JournalConsumers(connection: copy)
     try copy.inTransaction {
+      try FiledCatalog.forget(on: copy)
       for (name, cursor) in cursors {
         try consumers.put(name, at: cursor.position, time: WritingProgram.now)
       }
