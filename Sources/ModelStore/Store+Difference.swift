@@ -69,14 +69,23 @@ extension Store {
   ///   - start: The earlier position, at the end of a transaction.
   ///   - end: The later position; nil for now.
   /// - Throws: ``StoreError`` with code `journalTrimmed` if the journal does not reach back that
-  ///   far; `journalGap` if it is off, or does not have all changes in full.
+  ///   far; `journalGap` if it is off, or does not have all changes in full; `misuse` for a position
+  ///   in the future.
   /// - Complexity: Reads the entries between the positions, and holds them in memory.
   public func difference(
     from start: JournalPosition, to end: JournalPosition? = nil
   ) throws -> [RecordDifference] {
     try read { reads in
       let access = reads.access
-      guard let history = try recordedHistory(access.connection) else { return [] }
+      let history = try recordedHistory(access.connection)
+      let newest = try JournalReader.end(on: access.connection) ?? 0
+      if let last = [start, end ?? start].map(\.rawValue).max(), last > newest {
+        throw StoreError(
+          .misuse,
+          "The change journal ends at position \(newest); there is no \(last) yet. After a backup was restored, positions after its own are used again."
+        )
+      }
+      guard let history else { return [] }
       try history.checkReaches(back: start.rawValue)
       var entries: [JournalEntry] = []
       try history.forEach(after: start.rawValue, through: end?.rawValue ?? .max) {

@@ -168,6 +168,51 @@ import Testing
     #expect(try copy.fetch(Artist.all) == store.fetch(Artist.all, at: end))
   }
 
+  /// After a restored backup, a position that was noted before may not exist any more.
+  @Test func aPositionAfterTheEndOfTheJournalIsRefused() throws {
+    let store = try music("old", [Artist(id: 1, name: "Anna")])
+    let end = try store.changeJournal.position()
+    let later = JournalPosition(rawValue: end.rawValue + 1)
+    #expect(try store.difference(from: end).isEmpty)
+    #expect(failure { try store.difference(from: later) }?.code == .misuse)
+    #expect(failure { try store.difference(from: .start, to: later) }?.code == .misuse)
+    let target = directory.file("backup")
+    try store.backup(to: target)
+    try store.write { tx in try tx.update(Artist(id: 1, name: "Anne")) }
+    let noted = try store.changeJournal.position()
+    try Store.restore(directory.file("old"), from: target)
+    #expect(failure { try store.difference(from: noted) }?.code == .misuse)
+    #expect(try store.difference(from: end, to: end).isEmpty)
+  }
+
+  /// Each record waits for the next one, so the last one has to be first.
+  @Test(arguments: [1, -1]) func recordsThatWaitForOneAnotherTakeFewStatements(by step: Int) throws
+  {
+    let count = 300
+    func store(_ name: String, movedBy step: Int) throws -> Store {
+      try PlainDatabase(directory.file(name)).execute(
+        """
+        CREATE TABLE Tag(id INTEGER PRIMARY KEY, rank INTEGER NOT NULL UNIQUE);
+        WITH RECURSIVE n(i) AS (VALUES (1) UNION ALL SELECT i + 1 FROM n WHERE i < \(count))
+        INSERT INTO Tag SELECT i, i + \(step) FROM n;
+        """)
+      let store = try Store(at: directory.file(name))
+      try store.adopt()
+      return store
+    }
+    let (old, new) = (try store("old", movedBy: 0), try store("new", movedBy: step))
+    let differences = try old.difference(to: new)
+    let statementCount = try old.write { tx in
+      let before = tx.access.connection.statementCount
+      var reversion = try old.emptyReversion(JournalLayouts(), tx.access)
+      try reversion.add(differences)
+      _ = try reversion.reach(in: tx)
+      return tx.access.connection.statementCount - before
+    }
+    #expect(statementCount < 40 * count)
+    #expect(try old.contentHash() == new.contentHash())
+  }
+
   /// So a difference needs no memory for the rows of a table.
   @Test func rowsAreReadInTheOrderOfTheirKeysWithoutSorting() throws {
     try PlainDatabase(directory.file("keys")).execute(

@@ -283,13 +283,16 @@ extension Reversion {
 
   /// Restores each record in one step, in its own savepoint.
   ///
-  /// A record waits while another record still has a value that it needs. If all remaining records
-  /// wait, those that can be inserted again are deleted first, all at once.
+  /// A record waits while another record still has a value that it needs. The records that wait are
+  /// tried again in the opposite order, so that a row of records that wait for one another takes two
+  /// rounds. If all remaining records wait, those that can be inserted again are deleted first, all
+  /// at once.
   ///
   /// - Throws: ``StoreError`` with code `rejected` if a rule refuses the result.
   private func goStraight(to targets: [Target], _ tx: borrowing WriteTransaction) throws {
     var waiting = targets.filter { $0.image != nil } + targets.filter { $0.image == nil }.reversed()
     var removable = Set(waiting.compactMap(removableIdentity))
+    var isReversed = false
     while !waiting.isEmpty {
       var refused: [(target: Target, error: StoreError)] = []
       for target in waiting {
@@ -301,12 +304,14 @@ extension Reversion {
           refused.append((target, error))
         }
       }
-      if refused.count == waiting.count, let error = refused.first?.error,
+      let first = isReversed ? refused.last : refused.first
+      if refused.count == waiting.count, let error = first?.error,
         try !removeAll(of: refused.map(\.target), &removable, tx)
       {
         throw error
       }
-      waiting = refused.map(\.target)
+      waiting = refused.reversed().map(\.target)
+      isReversed.toggle()
     }
     try settle(targets, tx)
   }
