@@ -139,7 +139,7 @@ static inline void csqlite_unlock_alone(csqlite_sole_lock *lock) {
 }
 
 // Locks an existing file as a connection does that wants it for itself, without reading it. SQLite's
-// own file system does it, which closes a descriptor only when no other connection of this process
+// own file system does so. It closes a descriptor only when no other connection of this process
 // needs the locks on the file: https://sqlite.org/c3ref/io_methods.html. Returns SQLITE_OK;
 // SQLITE_BUSY if any connection holds a lock of the file; another code if that cannot be found out.
 static inline int csqlite_lock_alone(const char *path, csqlite_sole_lock *lock) {
@@ -166,9 +166,9 @@ static inline int csqlite_lock_alone(const char *path, csqlite_sole_lock *lock) 
   return code;
 }
 
-// Locks an open directory for this process, until it closes the descriptor. Returns 0 or -1. In Swift
-// the structure hides the function of the same name, and <sys/file.h> declares more types that Swift
-// then looks for in this module.
+// Locks an open directory for this process, until it closes the descriptor. Returns 0 or -1. In
+// Swift the structure hides the function of the same name. <sys/file.h> also declares types that
+// Swift would then look for in this module.
 extern int flock(int descriptor, int operation);
 static inline int csqlite_lock_directory(int descriptor) {
   const int exclusive = 2, without_waiting = 4;

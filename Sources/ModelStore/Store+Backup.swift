@@ -17,10 +17,10 @@ extension Store {
   ///   - onProgress: Called on this thread during the copy, with the pages copied and their number.
   ///     To stop the backup, throw an error.
   /// - Throws: ``StoreError`` with code `fileExists`; `misuse` if `path` belongs to an open store;
-  ///   `busy` if a program has the file open that is to be replaced; `unsafeLocation` if other users
-  ///   can replace files in its directory; `corrupt` if the copy has damage; `outOfSpace`. Or the
-  ///   error of `onProgress`. Then there is no new file at `path`. Only if the directory cannot be
-  ///   written to the disk at the end is the copy there already, as the error says.
+  ///   `busy` if a program has the file open that the backup would replace; `unsafeLocation` if
+  ///   other users can replace files in its directory; `corrupt` if the copy has damage;
+  ///   `outOfSpace`. Or the error of `onProgress`. Then there is no new file at `path`. Only if the
+  ///   directory cannot be written to the disk at the end, the copy is there, as the error says.
   /// - Complexity: Reads the whole file, and the backup again for its verification. Meanwhile the
   ///   log is not reused. A store with a rollback journal cannot be written meanwhile.
   @discardableResult
@@ -72,8 +72,8 @@ extension Store {
   /// - Throws: ``StoreError`` with code `corrupt` for a damaged backup; `unsupportedSchema` for a
   ///   database without a store's catalog, with pages of another size, or with a log if the store
   ///   has none; `configurationConflict` if this process has the store open with other settings;
-  ///   `newerFormat`, `busy`, `outOfSpace`; the errors of opening a store, for example if the file at
-  ///   `path` is damaged: move such a file away first. Then the content at `path` is as before.
+  ///   `newerFormat`, `busy`, `outOfSpace`; the errors of opening a store, for example if the file
+  ///   at `path` is damaged: move such a file away first. Then the content at `path` is as before.
   ///   `outcomeUnknown` if the disk failed at the COMMIT: close the store and open it again.
   @discardableResult
   public static func restore(
@@ -143,9 +143,9 @@ extension Store {
   /// - Returns: The sizes of the database before and after.
   /// - Throws: ``StoreError`` with code `conflict` if SQLite would give other numbers to rows of an
   ///   adopted table, which are keys of records or of a full-text table, or which a trigger or view
-  ///   uses; `outOfSpace` if there is no room for a second copy of the data; `busy`; `misuse` inside
-  ///   a write. Then nothing was changed. `outcomeUnknown` if the disk failed at the COMMIT: close
-  ///   the store and open it again.
+  ///   uses; `outOfSpace` if there is no room for a second copy of the data; `busy`; `misuse`
+  ///   inside a write. Then nothing was changed. `outcomeUnknown` if the disk failed at the COMMIT:
+  ///   close the store and open it again.
   /// - Complexity: Reads and writes the whole file twice.
   @discardableResult
   public func compact() throws -> (byteCountBefore: Int64, byteCountAfter: Int64) {

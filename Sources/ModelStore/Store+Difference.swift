@@ -69,8 +69,8 @@ extension Store {
   ///   - start: The earlier position, at the end of a transaction.
   ///   - end: The later position; nil for now.
   /// - Throws: ``StoreError`` with code `journalTrimmed` if the journal does not reach back that
-  ///   far; `journalGap` if it is off, or does not have all changes in full; `misuse` for a position
-  ///   in the future.
+  ///   far; `journalGap` if it is off, or does not have all changes in full; `misuse` for a
+  ///   position in the future.
   /// - Complexity: Reads the entries between the positions, and holds them in memory.
   public func difference(
     from start: JournalPosition, to end: JournalPosition? = nil

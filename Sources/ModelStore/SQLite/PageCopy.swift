@@ -126,7 +126,7 @@ extension Connection {
     do {
       // VACUUM compiles statements of its own after it has locked the database.
       try hooks.refusingStatements(
-        when: { [unowned self] in isWriting && contentVersion != version },
+        when: { self.isWriting && self.contentVersion != version },
         // The texts of tables and indexes are compiled again.
         in: { try readingQuotedStrings { try execute("VACUUM") } })
     } catch let error as SQLiteError where error.code.primary == .authorization {

@@ -10,8 +10,8 @@ struct BackupCommand: LeafCommand {
       Example: storecli backup backup.db --replace
       The copy is one state of the database: every commit up to its journal position, and nothing \
       later. It is one file without a log, and only you can read it. It is checked before it gets \
-      its name. A crash, Ctrl-C or a full disk leaves no file, or the earlier one. --replace refuses a \
-      database that a program has open.
+      its name. A crash, Ctrl-C or a full disk leaves no file, or the earlier one. --replace \
+      refuses a database that a program has open.
       """)
 
   @Argument(help: ArgumentHelp("Where to write the copy.", valueName: "file"))

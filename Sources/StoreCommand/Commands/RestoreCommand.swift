@@ -9,10 +9,11 @@ struct RestoreCommand: ChangingCommand {
     discussion: """
       Example: storecli restore backup.db -d app.db --yes
       The backup is checked first. The replacement is one transaction: other programs may have the \
-      database open, and a crash leaves the earlier content or that of the backup. Their writes wait \
-      while pages are copied, and may fail as busy. A database that does not exist is created. Make a backup of the present content first if you may need it: it \
-      cannot be undone. Consumers of the change journal continue from their positions at the time \
-      of the backup.
+      database open, and a crash leaves the earlier content or that of the backup. Their writes \
+      wait while pages are copied, and may fail as busy. A database that does not exist is \
+      created. Make a backup of the present content first if you may need it: it cannot be \
+      undone. Consumers of the change journal continue from their positions at the time of the \
+      backup.
       """)
 
   @Argument(help: ArgumentHelp("The backup.", valueName: "file"))

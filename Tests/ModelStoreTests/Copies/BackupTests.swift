@@ -125,12 +125,16 @@ import Testing
     let path = directory.file("damaged.db")
     try PlainDatabase(path).execute(
       """
-      CREATE TABLE a(x, y);
-      CREATE INDEX i ON a(y);
+      CREATE TABLE a(x);
+      CREATE TABLE b(x, y);
+      CREATE TABLE c(x);
+      CREATE INDEX i ON b(x);
+      INSERT INTO b VALUES (1, 2);
       WITH RECURSIVE n(i) AS (VALUES (1) UNION ALL SELECT i + 1 FROM n WHERE i < 150)
-      INSERT INTO a SELECT NULL, i FROM n;
+      INSERT INTO a SELECT NULL FROM n;
+      INSERT INTO c SELECT x FROM a;
       PRAGMA writable_schema = ON;
-      UPDATE sqlite_schema SET sql = 'CREATE TABLE a(x NOT NULL, y)' WHERE name = 'a';
+      UPDATE sqlite_schema SET sql = replace(sql, '(x', '(x NOT NULL') WHERE name IN ('a', 'c');
       """)
     let store = try Store(at: path)
     let target = directory.file("backup.db")
@@ -139,7 +143,7 @@ import Testing
     try PlainDatabase(path).execute(
       """
       PRAGMA writable_schema = ON;
-      UPDATE sqlite_schema SET sql = 'CREATE INDEX i ON a(x)' WHERE name = 'i';
+      UPDATE sqlite_schema SET sql = 'CREATE INDEX i ON b(y)' WHERE name = 'i';
       """)
     let damaged = try Store(at: path)
     #expect(failure { try damaged.backup(to: directory.file("other.db")) }?.code == .corrupt)

@@ -17,8 +17,6 @@ final class CopyWorld: Sendable {
     self.recordCount = recordCount
     directory = try TemporaryDirectory()
     path = directory.file("copied.store")
-    var configuration = configuration
-    configuration.changeJournal = .full
     store = try Self.open(path, configuration)
     try write { tx in
       for id in 1...recordCount {
@@ -31,7 +29,9 @@ final class CopyWorld: Sendable {
   static func open(
     _ path: String, _ configuration: StoreConfiguration = StoreConfiguration()
   ) throws -> Store {
-    try Store(
+    var configuration = configuration
+    configuration.changeJournal = .full
+    return try Store(
       at: path, models: Artist.self, Album.self,
       bindings: [.copy(\Artist.name, to: \Album.artistName, through: \Album.artistID)],
       configuration: configuration)

@@ -74,8 +74,7 @@ struct Restoring {
   }
 
   /// - Throws: ``StoreError`` with code `unsupportedSchema` if the backup has a log and the store
-  ///   none. The copy would turn the store into a file with a log, which its open connections do not
-  ///   have.
+  ///   none. The copy would give the store a log, which its open connections do not know.
   private func checkMode(_ source: Connection) throws {
     guard try engine.connections.usesWriteAheadLog || source.journalMode() != "wal" else {
       throw StoreError(

@@ -283,8 +283,8 @@ extension Reversion {
 
   /// Restores each record in one step, in its own savepoint.
   ///
-  /// A record waits while another record still has a value that it needs. The records that wait are
-  /// tried again in the opposite order, so that a row of records that wait for one another takes two
+  /// A record waits while another record still has a value that it needs. Waiting records are tried
+  /// again in the opposite order, so that a row of records that wait for one another takes two
   /// rounds. If all remaining records wait, those that can be inserted again are deleted first, all
   /// at once.
   ///
