@@ -47,6 +47,35 @@ import Testing
     #expect(try world.findings(of: path) == [])
   }
 
+  @Test func observersHaveTheRestoredContentWhenItReturns() throws {
+    let world = try CopyWorld(recordCount: 10)
+    let target = world.directory.file("backup.store")
+    try world.store.backup(to: target)
+    let query = try world.store.liveQuery(Artist.all)
+    for number in 1...5 {
+      let id = Int64(100 + number)
+      try world.store.write { tx in try tx.insert(Artist(id: id, name: "later")) }
+      try Store.restore(world.path, from: target)
+      #expect(query.count == 10)
+    }
+  }
+
+  /// No page is damaged, so only a check of the whole backup finds it.
+  @Test func aBackupWithADamagedIndexIsRefused() throws {
+    let world = try CopyWorld(recordCount: 10)
+    let target = world.directory.file("backup.store")
+    try world.store.backup(to: target)
+    try PlainDatabase(target).execute(
+      """
+      CREATE INDEX byName ON Artist(name);
+      PRAGMA writable_schema = ON;
+      UPDATE sqlite_schema SET sql = 'CREATE INDEX byName ON Artist(id)' WHERE name = 'byName';
+      """)
+    let hash = try world.store.contentHash()
+    #expect(failure { try Store.restore(world.path, from: target) }?.code == .corrupt)
+    #expect(try world.store.contentHash() == hash)
+  }
+
   @Test func aMissingStoreIsCreated() throws {
     let world = try CopyWorld(recordCount: 10)
     let target = world.directory.file("backup.store")

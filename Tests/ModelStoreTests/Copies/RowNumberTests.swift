@@ -56,6 +56,21 @@ import Testing
         BEGIN UPDATE note SET place = new.rowid WHERE rowid = new.rowid; END
         """),
     Case(
+      testDescription: "a trigger that marks the row with its number",
+      sql: """
+        CREATE TRIGGER marked AFTER INSERT ON note
+        BEGIN UPDATE note SET place = (rowid = new.rowid) WHERE place = new.rowid; END
+        """),
+    Case(
+      testDescription: "a trigger that looks its number up in another table",
+      sql: """
+        CREATE TABLE twin(body TEXT);
+        CREATE TRIGGER looked AFTER INSERT ON note
+        BEGIN
+          DELETE FROM note WHERE body IN (SELECT body FROM twin WHERE rowid = new.rowid);
+        END
+        """),
+    Case(
       testDescription: "a trigger that compares numbers of two tables",
       sql: """
         CREATE TABLE twin(body TEXT);

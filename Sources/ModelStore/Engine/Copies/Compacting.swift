@@ -41,12 +41,14 @@ struct Compacting {
   /// between the check and VACUUM; then both begin again.
   private func vacuum(_ worker: Connection) throws {
     let keyless = engine.models.schema.models.filter(\.hasHiddenRowID).map(\.table.asciiFolded)
-    try worker.hooks.retryingWhileBusy {
-      let version = try worker.inOneState {
-        try UsedRowNumbers(on: worker, keysOf: Set(keyless)).check()
-        return worker.contentVersion
+    try worker.hooks.waitingOnce {
+      try worker.hooks.retryingWhileBusy {
+        let version = try worker.inOneState {
+          try UsedRowNumbers(on: worker, keysOf: Set(keyless)).check()
+          return worker.contentVersion
+        }
+        try worker.vacuum(content: version)
       }
-      try worker.vacuum(content: version)
     }
   }
 

@@ -13,10 +13,14 @@ struct UsedRowNumbers {
 
   /// Reads the schema of a file.
   ///
+  /// - Parameter keyless: The tables, in lower case, that this program knows to have such keys.
   /// - Precondition: A transaction is open on `connection`.
   init(on connection: Connection, keysOf keyless: Set<String>) throws {
     self.connection = connection
-    self.keyless = keyless
+    // Another program may have adopted a model that this one does not know yet.
+    let filed =
+      try FiledCatalog.knowingTable { try CatalogEntries.models.understood(on: connection) } ?? []
+    self.keyless = keyless.union(filed.filter(\.hasHiddenRowID).map(\.table.asciiFolded))
     let all = try Catalog(reading: connection).tables.filter { !$0.name.hasPrefix("_ms_") }
     tables = all.filter { $0.kind == .table && !$0.isWithoutRowID && $0.rowIDColumn == nil }
     // The store's own triggers compare row numbers within one statement, and keep none.

@@ -289,6 +289,8 @@ extension Reversion {
   /// at once.
   ///
   /// - Throws: ``StoreError`` with code `rejected` if a rule refuses the result.
+  // The optimizer of Swift 6.3.1 crashes if it inlines this into Store.apply(_:by:mode:).
+  @inline(never)
   private func goStraight(to targets: [Target], _ tx: borrowing WriteTransaction) throws {
     var waiting = targets.filter { $0.image != nil } + targets.filter { $0.image == nil }.reversed()
     var removable = Set(waiting.compactMap(removableIdentity))
@@ -304,11 +306,11 @@ extension Reversion {
           refused.append((target, error))
         }
       }
-      let first = isReversed ? refused.last : refused.first
-      if refused.count == waiting.count, let error = first?.error,
+      if refused.count == waiting.count,
         try !removeAll(of: refused.map(\.target), &removable, tx)
       {
-        throw error
+        // The first in the order of the targets.
+        throw refused[isReversed ? refused.count - 1 : 0].error
       }
       waiting = refused.reversed().map(\.target)
       isReversed.toggle()
