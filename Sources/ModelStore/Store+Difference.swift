@@ -124,10 +124,11 @@ extension Store {
     _ differences: [RecordDifference], by author: String? = nil, mode: WriteMode = .commit
   ) throws -> ChangeSet {
     func body(_ tx: borrowing WriteTransaction) throws {
-      var reversion = try emptyReversion(JournalLayouts(), tx.access)
+      let access = tx.access
+      var reversion = try emptyReversion(JournalLayouts(), access)
       try reversion.add(differences)
-      if author != nil { tx.access.notes.signature = TransactionSignature(author: author) }
-      tx.access.notes.review = try reversion.reach(in: tx)
+      if author != nil { access.notes.signature = TransactionSignature(author: author) }
+      access.notes.review = try reversion.reach(in: tx)
     }
     return try mode == .preview ? preview(body).changes : writeReturningChanges(body).changes
   }

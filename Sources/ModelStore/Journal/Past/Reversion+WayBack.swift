@@ -289,8 +289,6 @@ extension Reversion {
   /// at once.
   ///
   /// - Throws: ``StoreError`` with code `rejected` if a rule refuses the result.
-  // The optimizer of Swift 6.3.1 crashes if it inlines this into Store.apply(_:by:mode:).
-  @inline(never)
   private func goStraight(to targets: [Target], _ tx: borrowing WriteTransaction) throws {
     var waiting = targets.filter { $0.image != nil } + targets.filter { $0.image == nil }.reversed()
     var removable = Set(waiting.compactMap(removableIdentity))
