@@ -7,11 +7,17 @@
 #define SQLITE_ENABLE_PREUPDATE_HOOK 1
 #include <sqlite3.h>
 
+#include <errno.h>
+#include <string.h>
 #include <sys/statvfs.h>
 #ifdef __linux__
 #include <sys/auxv.h>
+#include <sys/syscall.h>
 #include <sys/vfs.h>
+// <unistd.h> declares it too, with types that Swift then looks for in this module.
+extern long syscall(long number, ...);
 #else
+#include <stdio.h>
 #include <unistd.h>
 #endif
 
@@ -93,6 +99,80 @@ static inline int csqlite_checkpoint_lock(sqlite3 *db, int is_taking) {
   if (file == 0 || file->pMethods == 0 || file->pMethods->iVersion < 2) return SQLITE_MISUSE;
   int action = is_taking ? SQLITE_SHM_LOCK : SQLITE_SHM_UNLOCK;
   return file->pMethods->xShmLock(file, 1, 1, action | SQLITE_SHM_EXCLUSIVE);
+}
+
+// Renames a file, unless a file already has the new name. Returns 0 or an error number: EINVAL or
+// ENOSYS where the system or the file system cannot do both in one step.
+static inline int csqlite_rename_new(const char *from, const char *to) {
+#if defined(__linux__) && defined(SYS_renameat2)
+  const int at_working_directory = -100;
+  const unsigned int no_replace = 1;
+  return syscall(SYS_renameat2, at_working_directory, from, at_working_directory, to, no_replace) == 0
+             ? 0
+             : errno;
+#elif defined(__APPLE__)
+  return renamex_np(from, to, RENAME_EXCL) == 0 ? 0 : errno;
+#else
+  (void)from;
+  (void)to;
+  return ENOSYS;
+#endif
+}
+
+// A database file that is open and locked, but not read.
+typedef struct csqlite_sole_lock {
+  sqlite3_file *file;
+  const char *name;
+} csqlite_sole_lock;
+
+// Releases the lock of csqlite_lock_alone().
+static inline void csqlite_unlock_alone(csqlite_sole_lock *lock) {
+  if (lock->file != 0) {
+    if (lock->file->pMethods != 0) {
+      lock->file->pMethods->xUnlock(lock->file, SQLITE_LOCK_NONE);
+      lock->file->pMethods->xClose(lock->file);
+    }
+    sqlite3_free(lock->file);
+  }
+  if (lock->name != 0) sqlite3_free_filename((char *)lock->name);
+  memset(lock, 0, sizeof *lock);
+}
+
+// Locks an existing file as a connection does that wants it for itself, without reading it. SQLite's
+// own file system does so. It closes a descriptor only when no other connection of this process
+// needs the locks on the file: https://sqlite.org/c3ref/io_methods.html. Returns SQLITE_OK;
+// SQLITE_BUSY if any connection holds a lock of the file; another code if that cannot be found out.
+static inline int csqlite_lock_alone(const char *path, csqlite_sole_lock *lock) {
+  memset(lock, 0, sizeof *lock);
+  sqlite3_vfs *system = sqlite3_vfs_find(0);
+  if (system == 0) return SQLITE_CANTOPEN;
+  lock->name = sqlite3_create_filename(path, "", "", 0, 0);
+  lock->file = (sqlite3_file *)sqlite3_malloc(system->szOsFile);
+  int code = SQLITE_NOMEM;
+  if (lock->name != 0 && lock->file != 0) {
+    memset(lock->file, 0, (size_t)system->szOsFile);
+    int flags = SQLITE_OPEN_MAIN_DB | SQLITE_OPEN_READWRITE, opened = 0;
+    code = system->xOpen(system, lock->name, lock->file, flags, &opened);
+    if (code == SQLITE_OK && (opened & SQLITE_OPEN_READONLY) != 0) code = SQLITE_READONLY;
+    if (code == SQLITE_OK) {
+      errno = 0;
+      code = lock->file->pMethods->xLock(lock->file, SQLITE_LOCK_SHARED);
+      // SQLite calls a file busy whose file system has no locks.
+      if (code == SQLITE_BUSY && errno == ENOLCK) code = SQLITE_IOERR;
+    }
+    if (code == SQLITE_OK) code = lock->file->pMethods->xLock(lock->file, SQLITE_LOCK_EXCLUSIVE);
+  }
+  if (code != SQLITE_OK) csqlite_unlock_alone(lock);
+  return code;
+}
+
+// Locks an open directory for this process, until it closes the descriptor. Returns 0 or -1. In
+// Swift the structure hides the function of the same name. <sys/file.h> also declares types that
+// Swift would then look for in this module.
+extern int flock(int descriptor, int operation);
+static inline int csqlite_lock_directory(int descriptor) {
+  const int exclusive = 2, without_waiting = 4;
+  return flock(descriptor, exclusive | without_waiting);
 }
 
 // In Swift the structure hides the function of the same name. 0 if the type is unknown.

@@ -157,7 +157,7 @@ extension Store {
   ///
   /// - Throws: ``StoreError`` with code `journalGap` when the journal is off. Then nothing can be
   ///   reverted, which differs from having nothing to revert.
-  private func recordedHistory(_ connection: Connection) throws -> JournalHistory? {
+  func recordedHistory(_ connection: Connection) throws -> JournalHistory? {
     guard try JournalLayouts(reading: connection)?.current.isEmpty == false else {
       throw StoreError(
         .journalGap,
@@ -171,12 +171,19 @@ extension Store {
   private func reversion(
     of found: [LoggedTransaction], _ history: JournalHistory, _ access: _TransactionAccess
   ) throws -> Reversion {
-    var reversion = Reversion(
-      layouts: history.layouts, models: access.models.schema,
-      bindings: try CatalogEntries.bindings.read(on: access.connection),
-      catalog: try Catalog(reading: access.connection), refusals: engine.configuration.refusals)
+    var reversion = try emptyReversion(history.layouts, access)
     try reversion.add(found.flatMap(\.entries))
     return reversion
+  }
+
+  /// A reversion without entries, for the models in effect.
+  func emptyReversion(
+    _ layouts: JournalLayouts, _ access: _TransactionAccess
+  ) throws -> Reversion {
+    Reversion(
+      layouts: layouts, models: access.models.schema,
+      bindings: try CatalogEntries.bindings.read(on: access.connection),
+      catalog: try Catalog(reading: access.connection), refusals: engine.configuration.refusals)
   }
 
   /// - Parameter transactions: Returns the transactions to revert, oldest first.

@@ -8,6 +8,8 @@ public struct StoreError: Error, Hashable, Sendable, Codable {
   public enum Code: String, Hashable, Sendable, Codable, CaseIterable {
     /// The file does not exist, and creating it is not allowed.
     case fileNotFound
+    /// A file already has the name of a new copy. It was not changed.
+    case fileExists
     /// The file is not an SQLite database.
     case notADatabase
     /// The file is damaged. Restore a backup, or salvage with `sqlite3 FILE .recover`.

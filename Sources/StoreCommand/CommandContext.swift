@@ -65,6 +65,35 @@ struct CommandContext {
     try open(for: .reading, onReplacement: onReplacement)
   }
 
+  /// Opens the store at `path`, which an argument names, for reading.
+  func openForReading(at path: String) throws -> OpenedStore {
+    try open(for: .reading, at: path)
+  }
+
+  /// Opens the store at `path`, which an argument names, for writing.
+  func openForWriting(at path: String) throws -> OpenedStore {
+    try open(for: .writing, at: path)
+  }
+
+  /// Where the database is, whether it exists or not.
+  func location(at path: String? = nil) throws -> DatabaseLocation {
+    try DatabaseLocation(
+      option: path ?? options.database, application: application.database, in: surroundings)
+  }
+
+  /// The configuration for replacing the content of a database.
+  func copyConfiguration(of location: DatabaseLocation) throws -> StoreConfiguration {
+    var configuration = application.configuration
+    configuration.access = .readWrite
+    configuration.busyTimeout = busyTimeout
+    configuration.journalMode = .asFound
+    configuration.maxValueSize = try ValueLimit.bytes(in: surroundings)
+    configuration.stopRequest = Interruption.storeRequest
+    configuration.sharing =
+      options.sharedWithGroup ? .group : location.sharing ?? application.configuration.sharing
+    return configuration
+  }
+
   /// What a store is opened for.
   private enum Purpose {
     case reading
@@ -161,11 +190,11 @@ struct CommandContext {
   }
 
   private func open(
-    for purpose: Purpose, journalMode: StoreConfiguration.JournalMode = .asFound,
+    for purpose: Purpose, at path: String? = nil,
+    journalMode: StoreConfiguration.JournalMode = .asFound,
     onReplacement: (@Sendable (StoreError) -> Void)? = nil
   ) throws -> OpenedStore {
-    let location = try DatabaseLocation(
-      option: options.database, application: application.database, in: surroundings)
+    let location = try location(at: path)
     if purpose == .reading || purpose == .looking {
       try console.say("database: \(location.path) via \(location.sourceText)", at: .verbose)
     }

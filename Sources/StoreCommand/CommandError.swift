@@ -386,8 +386,8 @@ extension ExitCode {
       case .newerFormat: .newerSchema
       case .unknownField, .invalidQuery: .usage
       case .cancelled: .interrupted
-      case .notADatabase, .corrupt, .permissionDenied, .unsafeLocation, .fileReplaced, .readOnly,
-        .outOfSpace,
+      case .fileExists, .notADatabase, .corrupt, .permissionDenied, .unsafeLocation, .fileReplaced,
+        .readOnly, .outOfSpace,
         .ioFailure, .outcomeUnknown, .schemaMismatch, .outdatedModel, .unsupportedSchema,
         .migrationConflict,
         .misuse, .notificationCycle, .forked, .journalTrimmed, .journalGap, .configurationConflict,

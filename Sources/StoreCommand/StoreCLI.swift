@@ -18,7 +18,8 @@ struct StoreCLI: ParsableCommand {
         name: "Data",
         subcommands: [
           ModelsCommand.self, QueryCommand.self, GetCommand.self, InsertCommand.self,
-          UpdateCommand.self, DeleteCommand.self, ImportCommand.self, ExportCommand.self,
+          UpdateCommand.self, DeleteCommand.self, ReorderCommand.self, ImportCommand.self,
+          ExportCommand.self,
         ]),
       CommandGroup(
         name: "Schema",
@@ -35,7 +36,8 @@ struct StoreCLI: ParsableCommand {
       CommandGroup(
         name: "Maintenance",
         subcommands: [
-          DoctorCommand.self, HashCommand.self, DemoCommand.self, CompletionsCommand.self,
+          DoctorCommand.self, BackupCommand.self, RestoreCommand.self, CompactCommand.self,
+          DiffCommand.self, HashCommand.self, DemoCommand.self, CompletionsCommand.self,
           VersionCommand.self,
         ]),
     ])

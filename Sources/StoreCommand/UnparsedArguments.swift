@@ -135,7 +135,7 @@ struct UnparsedArguments {
   /// The first word that is a negative number where a key may stand: the parser takes it for an
   /// option.
   private var negativeNumber: String? {
-    guard !words.contains("--"), ["get", "update", "delete"].contains(words.first) else {
+    guard !words.contains("--"), ["get", "update", "delete", "reorder"].contains(words.first) else {
       return nil
     }
     return zip(words, [""] + words).first { word, previous in
@@ -147,6 +147,7 @@ struct UnparsedArguments {
   /// The options of those commands whose value is the next word.
   private static let valueTakers: Set = [
     "-d", "--db", "-o", "--output", "--fields", "--color", "--busy-timeout", "--where", "--at",
+    "--to", "--before", "--after", "--in", "--list", "--from",
   ]
 
   /// Whether the words ask for JSON, in any spelling that the parser takes.

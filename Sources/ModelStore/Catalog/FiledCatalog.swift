@@ -72,6 +72,19 @@ struct FiledCatalog: Sendable {
     }
   }
 
+  /// Whether anything is recorded, for any state of the file.
+  static func isRecorded(on connection: Connection) throws -> Bool {
+    try knowingTable {
+      try connection.firstRow("SELECT 1 FROM _ms_reconciled LIMIT 1") { _ in true } ?? false
+    } ?? false
+  }
+
+  /// Deletes what is recorded. Call it on a copy: SQLite counts its schema versions from another
+  /// number, so a later version of the copy could have the number of a recorded one.
+  static func forget(on connection: Connection) throws {
+    _ = try knowingTable { try connection.run("DELETE FROM _ms_reconciled") }
+  }
+
   /// - Returns: nil if the file lacks one of the store's own tables.
   static func knowingTable<Result>(_ body: () throws -> Result) throws -> Result? {
     do {

@@ -18,6 +18,8 @@ final class Connections: Sendable {
   /// Reads facts about the file for code that has no connection, for example to explain an error.
   /// It runs nothing else, so any thread may wait for it.
   let facts: ReaderPool
+  /// Keeps one state for as long as a backup takes, so no other reader has to wait for it.
+  let copies: ReaderPool
   /// Whether the file has a write-ahead log. Otherwise it has a rollback journal.
   let usesWriteAheadLog: Bool
   /// A change that opening made to the file, reported to the store that opened it.
@@ -47,6 +49,7 @@ final class Connections: Sendable {
     snapshots = ReaderPool(countMax: 1, open: openReader)
     hydration = ReaderPool(countMax: 1, open: openReader)
     delivery = ReaderPool(countMax: 1, open: openReader)
+    copies = ReaderPool(countMax: 1, open: openReader)
     // With a rollback journal, the caller's own transaction may hold the lock it would wait for.
     var factsPolicy = policy
     if !journal.usesWriteAheadLog { factsPolicy.busyTimeout = .zero }
@@ -70,6 +73,8 @@ final class Connections: Sendable {
     // Never waits inside a transaction: another thread may be closing too.
     let isWaiting = closing == .waiting && !writer.isCurrent && !readers.isCurrent
     writer.close(waiting: isWaiting)
-    for pool in [readers, snapshots, hydration, delivery, facts] { pool.close(waiting: isWaiting) }
+    for pool in [readers, snapshots, hydration, delivery, facts, copies] {
+      pool.close(waiting: isWaiting)
+    }
   }
 }

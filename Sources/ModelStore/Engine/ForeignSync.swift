@@ -76,13 +76,9 @@ final class ForeignSync: Sendable {
     try writer.connection.beginWriting()
     guard !writer.hasLatestContent else { return }
     do {
-      var isNewToJournal = false
-      if try !writer.knowsSchema() {
-        let hadJournal = writer.journal != nil
-        try schema.reload(&writer)
-        isNewToJournal = writer.journal != nil && !hadJournal
-      }
-      if try writer.noticeForeignCommit() { publish(&writer, isNewToJournal: isNewToJournal) }
+      let hasNewSchema = try !writer.knowsSchema()
+      if hasNewSchema { try schema.reload(&writer) }
+      if try writer.noticeForeignCommit() { publish(&writer, hasNewSchema: hasNewSchema) }
       writer.noteLatestContent()
     } catch {
       throw writer.connection.rollBack(after: error)
@@ -109,8 +105,9 @@ final class ForeignSync: Sendable {
     }
   }
 
-  /// Lets observers that could not follow a commit read the file, as the next commit would.
-  func resetFailed(_ writer: inout Writer) {
+  /// Publishes what other connections have committed, and lets observers that could not follow a
+  /// commit read the file. If that fails, it reports the error, and the next commit tries again.
+  func refetch(_ writer: inout Writer) {
     do {
       try writer.connection.hooks.withoutStopping { try atPublishedState(&writer) { _ in } }
     } catch {
@@ -154,9 +151,11 @@ final class ForeignSync: Sendable {
 
   /// Publishes what other connections committed: exactly, if the change journal has it.
   ///
-  /// - Parameter isNewToJournal: Whether another connection created the file's journal in the
-  ///   meantime. The journal then lacks earlier changes.
-  private func publish(_ writer: inout Writer, isNewToJournal: Bool = false) {
+  /// After a change of the schema, observers refetch. The journal may lack earlier changes, and a
+  /// restored backup may have another journal, in which the same positions are other changes.
+  ///
+  /// - Parameter hasNewSchema: Whether the writer has just read a new schema.
+  private func publish(_ writer: inout Writer, hasNewSchema: Bool = false) {
     // The reads of observers must not be interrupted, because observers could not catch up
     // afterwards.
     connections.writer.shield()
@@ -172,14 +171,14 @@ final class ForeignSync: Sendable {
       connection: writer.connection, models: registry, capture: nil, isWritable: false)
     var announcement = ChangeBroker.Announcement.reset
     do {
-      if try !writer.knowsSchema() {
+      if try hasNewSchema || !writer.knowsSchema() {
         // Later commits are exact again.
-        try schema.reload(&writer)
+        if !hasNewSchema { try schema.reload(&writer) }
         try writer.passJournal()
       } else {
         let news = try writer.foreignNews(
           of: models, newest: { try access.record($0, key: $1)?.values })
-        if let news, !isNewToJournal {
+        if let news {
           announcement = ChangeBroker.Announcement(
             changes: news.changes, resetModels: news.resetModels)
         }

@@ -26,6 +26,32 @@ struct IntegrityCheck {
     return found
   }
 
+  /// Returns the damage of a file's pages, indexes and schema; empty if there is none. Values that
+  /// break a rule are not damage, because a copy has to have them too.
+  static func pageDamage(on connection: Connection) throws -> [String] {
+    do {
+      // SQLite counts missing values as findings, and stops after 100 of them by itself.
+      let found = try ignoringRules(on: connection) {
+        try rows(of: "integrity_check(\(Int32.max))", countMax: 100, on: connection) { row in
+          let sentence = try row.text(at: 0)
+          return sentence == "ok" || sentence.hasPrefix("NULL value in ") ? nil : sentence
+        }.rows
+      }
+      return IntegrityFindings(found).sentences
+    } catch let error as ColumnError {
+      throw StoreError(.corrupt, "The file's schema is damaged: \(error).")
+    }
+  }
+
+  private static func ignoringRules<Result>(
+    on connection: Connection, _ body: () throws -> Result
+  ) throws -> Result {
+    try connection.execute("PRAGMA ignore_check_constraints = ON")
+    let result = Swift.Result { try body() }
+    try connection.execute("PRAGMA ignore_check_constraints = OFF")
+    return try result.get()
+  }
+
   private typealias Unchecked = [(table: String, error: SQLiteError)]
 
   private static func damage(
@@ -49,26 +75,46 @@ struct IntegrityCheck {
   ///
   /// If a function or collation of one table is missing here, SQLite stops. The pragma then runs
   /// for each table separately.
+  ///
+  /// - Parameters:
+  ///   - pragma: The pragma, with its argument for the whole file. A check of one table has none.
+  ///   - countMax: The most rows to return for the whole file or a table.
+  ///   - body: Returns nil for a row to leave out.
   private static func rows<Row>(
-    of pragma: String, on connection: Connection, _ body: (borrowing RowView) throws -> Row
+    of pragma: String, countMax: Int = .max, on connection: Connection,
+    _ body: (borrowing RowView) throws -> Row?
   ) throws -> (rows: [Row], unchecked: Unchecked) {
     do {
-      return (try connection.rows(SQLText(sql: "PRAGMA \(pragma)"), body), [])
+      return (try first(countMax, of: "PRAGMA \(pragma)", on: connection, body), [])
     } catch let error as SQLiteError where error.isAboutMissingObject {
       var found: [Row] = []
       var unchecked: Unchecked = []
       let tables = try connection.rows(
         "SELECT name FROM sqlite_schema WHERE type = 'table' AND rootpage > 0 ORDER BY name"
       ) { row in try row.text(at: 0) }
+      let name = pragma.prefix { $0 != "(" }
       for table in tables {
         do {
-          let text = SQLText(sql: "PRAGMA \(pragma)(\(SQLText.quoted(table)))")
-          found += try connection.rows(text, body)
+          let sql = "PRAGMA \(name)(\(SQLText.quoted(table)))"
+          found += try first(countMax, of: sql, on: connection, body)
         } catch let error as SQLiteError where error.isAboutMissingObject {
           unchecked.append((table, error))
         }
       }
       return (found, unchecked)
+    }
+  }
+
+  private static func first<Row>(
+    _ countMax: Int, of sql: String, on connection: Connection,
+    _ body: (borrowing RowView) throws -> Row?
+  ) throws -> [Row] {
+    try connection.withStatement(sql) { statement in
+      var rows: [Row] = []
+      while rows.count < countMax, try statement.step() {
+        if let row = try body(RowView(statement: statement.handle)) { rows.append(row) }
+      }
+      return rows
     }
   }
 

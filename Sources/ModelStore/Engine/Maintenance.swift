@@ -36,6 +36,20 @@ final class Maintenance: Sendable {
     }
   }
 
+  /// Copies the log into the database, which also truncates it, after another connection of this
+  /// store has written much. If a reader or another program is in the way, the next commit tries
+  /// again.
+  func checkpoint(_ writer: inout Writer) {
+    guard writer.connection.hasLog else { return }
+    reporting("copying the write-ahead log into the database") {
+      do {
+        try writer.connection.hooks.withoutWaiting { try writer.checkpoint() }
+      } catch let error as SQLiteError where error.code.primary == .busy {
+        return
+      }
+    }
+  }
+
   private func reporting(_ work: String, _ body: () throws -> Void) {
     do {
       try body()

@@ -96,6 +96,23 @@ enum StoreEngines {
     }
   }
 
+  /// Runs `body` while no store of this process is being opened. It may not open a store.
+  static func withoutOpening<Result>(_ body: () throws -> Result) rethrows -> Result {
+    try opening.withLock { _ in try body() }
+  }
+
+  /// Returns whether this process has a file open.
+  static func isOpen(_ identity: DatabaseFile.Identity) -> Bool {
+    engines.withLock { $0[identity]?.presence.isOpen == true }
+  }
+
+  /// The paths of the files that this process has open, and of the files beside them.
+  static var openPaths: Set<String> {
+    let files = engines.withLock { engines in engines.values.compactMap { $0.engine?.file.path } }
+    let suffixes = [""] + DatabaseFile.companionSuffixes + ["-reserve"]
+    return Set(files.flatMap { path in suffixes.map { path + $0 } })
+  }
+
   /// Returns a lease. After the last one the engine is removed, so that its file can be opened
   /// again.
   ///

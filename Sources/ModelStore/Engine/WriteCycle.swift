@@ -165,7 +165,7 @@ struct WriteCycle {
       engine.broker.publish(announcement)
     }
     // An observer that began after `mayRead` was asked.
-    if !isHeld, engine.broker.hasFailed { engine.foreignSync.resetFailed(&writer) }
+    if !isHeld, engine.broker.hasFailed { engine.foreignSync.refetch(&writer) }
     if write.journalPosition != nil { engine.journalListeners.ring() }
     return published
   }

@@ -26,6 +26,9 @@ final class Connection {
     case soleReader
     /// Copies WAL frames into the database, and nothing else.
     case checkpointer
+    /// Writes a new file that no other program knows, or reads it. It takes no locks, because a
+    /// network file system may have none, and does not wait for the disk.
+    case copy
   }
 
   struct Policy: Sendable {
@@ -58,7 +61,7 @@ final class Connection {
   /// A statement of ``holdingSQL`` that has not reached its end.
   private var holder: OpaquePointer?
   /// Whether the file is known to have a write-ahead log, and so a lock for checkpoints.
-  private var hasLog = false
+  private(set) var hasLog = false
   private var holdsCheckpointLock = false
   /// The state before the running transaction for its link; nil if it writes no link.
   var logStart: LogStart?
@@ -82,7 +85,12 @@ final class Connection {
     // NOMUTEX: the owner's lock already serialises every call. NOFOLLOW: another user's symbolic
     // link must not redirect the store.
     let flags = access | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_NOFOLLOW | SQLITE_OPEN_EXRESCODE
-    let fileSystem = role == .soleReader ? "unix-excl" : policy.fileSystem
+    let fileSystem =
+      switch role {
+      case .soleReader: "unix-excl"
+      case .copy: "unix-none"
+      default: policy.fileSystem
+      }
     let code = sqlite3_open_v2(path, &opened, flags, fileSystem)
     guard code == SQLITE_OK, let opened else {
       let error = SQLiteError(code: code, database: opened)
@@ -140,6 +148,13 @@ final class Connection {
     case .soleReader:
       ConnectionSafety.set(SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, on: handle)
       try execute("PRAGMA wal_autocheckpoint = 0; PRAGMA query_only = ON;")
+    case .copy:
+      try execute(
+        """
+        PRAGMA locking_mode = EXCLUSIVE;
+        PRAGMA journal_mode = MEMORY;
+        PRAGMA synchronous = OFF;
+        """)
     }
   }
 
@@ -351,10 +366,13 @@ final class Connection {
     do {
       try hooks.withoutStopping { try run(.commit) }
     } catch var error as SQLiteError {
-      if error.code == .ioWrite { error.systemErrno = csqlite_log_errno(handle) }
+      if error.code == .ioWrite { error.systemErrno = logErrno }
       throw error
     }
   }
+
+  /// The system's error number of the log's latest failure; 0 without a log.
+  var logErrno: Int32 { csqlite_log_errno(handle) }
 
   /// Rolls the transaction back. Does nothing if SQLite has already ended it.
   ///

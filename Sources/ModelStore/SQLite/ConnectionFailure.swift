@@ -39,10 +39,26 @@ extension Connection {
     do {
       try commit()
     } catch let error as SQLiteError {
-      // A failed sync may still reach the disk. Only reopening the file shows the outcome.
-      if isInTransaction || error.leavesNoCommit { throw error }
-      throw ConnectionFailure(moment: .commit, failure: error, cause: nil)
+      throw outcome(ofFailedCommit: error)
     }
+  }
+
+  /// Returns the error to throw after a COMMIT failed with `error`: the same error if nothing was
+  /// committed, or a ``ConnectionFailure``.
+  private func outcome(ofFailedCommit error: SQLiteError) -> any Error {
+    // A failed sync may still reach the disk. Only reopening the file shows the outcome.
+    if isInTransaction || error.leavesNoCommit { return error }
+    return ConnectionFailure(moment: .commit, failure: error, cause: nil)
+  }
+
+  /// As ``outcome(ofFailedCommit:)``, for work that SQLite commits by itself, so that `error` may
+  /// also come from before the COMMIT.
+  func outcome(ofFailedWork error: SQLiteError) -> any Error {
+    // Only these errors can occur after the beginning of a COMMIT.
+    guard [.ioFailure, .outOfMemory].contains(error.code.primary) else { return error }
+    var error = error
+    if error.code == .ioWrite, error.systemErrno == 0 { error.systemErrno = logErrno }
+    return outcome(ofFailedCommit: error)
   }
 
   /// Rolls back a transaction after `error`.

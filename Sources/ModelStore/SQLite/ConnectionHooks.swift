@@ -33,6 +33,8 @@ final class ConnectionHooks {
   private var sourceRead: ((RowSource) -> Void)?
   /// The name prefix of triggers whose queries are compiled to nothing.
   private var leftOutPrefix: String?
+  /// Whether statements are refused while they are compiled; nil while none is.
+  private var isRefused: (() -> Bool)?
   /// The number of frames in the WAL after this connection's latest commit.
   private(set) var walFrameCount = 0
 
@@ -46,7 +48,8 @@ final class ConnectionHooks {
     installStopCheck()
   }
 
-  private var isStopRequested: Bool {
+  /// Whether the program, or the task that waits for the call, wants its work to end.
+  var isStopRequested: Bool {
     stopRequest?.isMade() == true || callRequest?.isMade() == true
   }
 
@@ -225,6 +228,23 @@ final class ConnectionHooks {
     defer {
       sqlite3_set_authorizer(database, nil, nil)
       leftOutPrefix = nil
+    }
+    return try body()
+  }
+
+  /// Runs `body`. Each statement that is compiled in it while `isRefused` returns true fails with
+  /// SQLite's code for a missing authorization.
+  func refusingStatements<Result>(
+    when isRefused: @escaping () -> Bool, in body: () throws -> Result
+  ) rethrows -> Result {
+    self.isRefused = isRefused
+    sqlite3_set_authorizer(
+      database,
+      { context, _, _, _, _, _ in hooks(context).isRefused?() == true ? SQLITE_DENY : SQLITE_OK },
+      context)
+    defer {
+      sqlite3_set_authorizer(database, nil, nil)
+      self.isRefused = nil
     }
     return try body()
   }

@@ -8,7 +8,7 @@ import Testing
 /// works.
 @Suite(.tags(.process)) struct DiskFullTests {
   /// A small file system in memory, mounted for one test.
-  private final class SmallDisk {
+  final class SmallDisk {
     /// Whether this process can mount one.
     static let isPossible: Bool = {
       guard getuid() == 0 else { return false }

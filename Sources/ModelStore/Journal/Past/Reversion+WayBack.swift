@@ -26,6 +26,19 @@ extension Reversion {
     return { [self] changes in try Self.judge(changes, of: [self]) }
   }
 
+  /// Brings records to the result without entries to follow.
+  ///
+  /// - Returns: As ``apply(in:)``.
+  /// - Throws: As ``apply(in:)``.
+  func reach(
+    in tx: borrowing WriteTransaction
+  ) throws -> (([RecordChange]) throws -> Void) {
+    let targets = try targets(tx.access)
+    try tx.access.connection.execute("PRAGMA defer_foreign_keys = ON")
+    try goStraight(to: targets, tx)
+    return { [self] changes in try Self.judge(changes, of: [self]) }
+  }
+
   private func restore(_ targets: [Target], _ tx: borrowing WriteTransaction) throws {
     let changed = Dictionary(
       uniqueKeysWithValues: order.map { ($0, Set(nets[$0]?.touched ?? [])) })
@@ -270,13 +283,16 @@ extension Reversion {
 
   /// Restores each record in one step, in its own savepoint.
   ///
-  /// A record waits while another record still has a value that it needs. If all remaining records
-  /// wait, those that can be inserted again are deleted first, all at once.
+  /// A record waits while another record still has a value that it needs. Waiting records are tried
+  /// again in the opposite order, so that a row of records that wait for one another takes two
+  /// rounds. If all remaining records wait, those that can be inserted again are deleted first, all
+  /// at once.
   ///
   /// - Throws: ``StoreError`` with code `rejected` if a rule refuses the result.
   private func goStraight(to targets: [Target], _ tx: borrowing WriteTransaction) throws {
     var waiting = targets.filter { $0.image != nil } + targets.filter { $0.image == nil }.reversed()
     var removable = Set(waiting.compactMap(removableIdentity))
+    var isReversed = false
     while !waiting.isEmpty {
       var refused: [(target: Target, error: StoreError)] = []
       for target in waiting {
@@ -288,12 +304,14 @@ extension Reversion {
           refused.append((target, error))
         }
       }
-      if refused.count == waiting.count, let error = refused.first?.error,
+      if refused.count == waiting.count,
         try !removeAll(of: refused.map(\.target), &removable, tx)
       {
-        throw error
+        // The first in the order of the targets.
+        throw refused[isReversed ? refused.count - 1 : 0].error
       }
-      waiting = refused.map(\.target)
+      waiting = refused.reversed().map(\.target)
+      isReversed.toggle()
     }
     try settle(targets, tx)
   }

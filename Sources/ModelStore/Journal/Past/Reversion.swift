@@ -18,13 +18,13 @@ struct Reversion {
 
     var isNothing: Bool {
       guard let old, let new else { return old == nil && new == nil }
-      return old.allSatisfy { new[$0.key] == $0.value }
+      return old.allSatisfy { new[$0.key]?.isExactly($0.value) ?? false }
     }
 
     /// The fields that differ, of a record that exists before and after.
     var differing: [Int] {
       guard let old, let new else { return [] }
-      return old.keys.filter { new[$0] != old[$0] }.sorted()
+      return old.filter { !(new[$0.key]?.isExactly($0.value) ?? false) }.keys.sorted()
     }
 
     /// The fields that undoing the entries sets in between, of a record that exists after them.
@@ -44,10 +44,12 @@ struct Reversion {
   /// The models that are the target of a foreign key with an action on deletion.
   let referencedModels: Set<String>
   private let refusals: StoreConfiguration.Refusals
+  /// What a conflict advises.
+  var remedy = "Undo the later changes first, or change the record by hand."
   /// The records with a net change, ordered by their first entry.
-  private(set) var order: [Identity] = []
+  var order: [Identity] = []
   /// The net changes, including those of records without a difference.
-  private(set) var nets: [Identity: Net] = [:]
+  var nets: [Identity: Net] = [:]
   /// All entries, oldest first.
   private(set) var records: [LoggedRecord] = []
   /// For each layout that occurs, the index of its fields in the current model.
@@ -79,6 +81,19 @@ struct Reversion {
   /// - Throws: ``StoreError`` with code `journalGap` if they lack changes.
   /// - Precondition: Called once.
   mutating func add(_ entries: [JournalEntry]) throws {
+    try collect(entries)
+    // If the reversion itself were not recorded in full, it could not be undone. The transaction
+    // would count as undone all the same.
+    if let model = order.first(where: { layouts.layout(of: $0.model)?.detail != .full })?.model {
+      throw Self.gap(
+        model,
+        "is disabled or records keys only, so this could not be undone in turn; enable it in full first"
+      )
+    }
+  }
+
+  /// Adds entries to find their net changes; see ``add(_:)-([JournalEntry])``.
+  mutating func collect(_ entries: [JournalEntry]) throws {
     var gaps: Set<String> = []
     for entry in entries {
       switch entry.content {
@@ -93,14 +108,6 @@ struct Reversion {
     }
     let nets = nets
     order.removeAll { nets[$0]?.isNothing ?? true }
-    // If the reversion itself were not recorded in full, it could not be undone. The transaction
-    // would count as undone all the same.
-    if let model = order.first(where: { layouts.layout(of: $0.model)?.detail != .full })?.model {
-      throw Self.gap(
-        model,
-        "is disabled or records keys only, so this could not be undone in turn; enable it in full first"
-      )
-    }
   }
 
   /// Whether there is nothing to undo.
@@ -188,7 +195,7 @@ struct Reversion {
     Violation(
       kind: .conflict, model: schema.name, key: key, fields: fields.map { schema.fields[$0].name },
       rule: "unchanged", message: message,
-      remedy: "Undo the later changes first, or change the record by hand.",
+      remedy: remedy,
       values: refusals.includesValues ? values : nil)
   }
 

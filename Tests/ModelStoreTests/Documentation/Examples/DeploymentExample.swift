@@ -18,8 +18,8 @@ import Testing
       onError: { error in refused.add(error.code) })
     // end
     try store.write { tx in try tx.insert(Author(id: 1, name: "Ursula K. Le Guin")) }
-    try PlainDatabase(path).execute("VACUUM INTO '\(backupPath)'")
     // snippet: deployment-backup-check
+    try store.backup(to: backupPath)
     var reading = StoreConfiguration()
     reading.access = .readOnly
     let backup = try Store(at: backupPath, configuration: reading)
