@@ -6,9 +6,9 @@
 ///
 /// - A form is superseded if another version only added something to it. Then a program that
 ///   declares it is older than the file.
-/// - If another version took a constraint away, or replaced one, the age of the form stays open. The
-///   first version may come back, and gets its constraints back. If the other version then changes
-///   the table a second time, the form is superseded.
+/// - If another version took a constraint away, or replaced one, the age of the form stays open.
+///   The first version may come back, and gets its constraints back. If the other version then
+///   changes the table a second time, the form is superseded.
 /// - A form that comes back proves nothing about the form that it replaces.
 /// - A new migration of the application says which version is newer, so no form is superseded any
 ///   more: programs without the migration cannot open the file.

@@ -116,8 +116,8 @@ extension CatalogEditor {
     }
   }
 
-  /// Changes tables by `body`, and throws if a view or trigger of the application cannot be compiled
-  /// after it.
+  /// Changes tables by `body`, and throws if a view or trigger of the application cannot be
+  /// compiled after it.
   private func keepingDependents(
     on tables: [String], of plan: MigrationPlan?, on connection: Connection,
     _ body: () throws -> Void
