@@ -117,8 +117,7 @@ final class PartialFile {
   }
 
   private static func descriptor(of path: String, _ flags: Int32) -> Int32 {
-    let descriptor = open(path, flags | O_CLOEXEC)
-    return descriptor
+    open(path, flags | O_CLOEXEC)
   }
 
   private static let nothingNew = "There is no new copy."
@@ -141,8 +140,9 @@ final class PartialFile {
       let name = withUnsafePointer(to: &entry.pointee.d_name) { pointer in
         pointer.withMemoryRebound(to: CChar.self, capacity: 1) { String(cString: $0) }
       }
-      guard name.hasPrefix(place + "."), name.hasSuffix(suffix),
-        UInt64(name.dropFirst(place.utf8.count + 1).dropLast(suffix.utf8.count), radix: 16) != nil
+      let number = name.utf8.dropFirst(place.utf8.count + 1).dropLast(suffix.utf8.count)
+      guard name.utf8.starts(with: "\(place).".utf8), name.hasSuffix(suffix),
+        UInt64(String(decoding: number, as: UTF8.self), radix: 16) != nil
       else { continue }
       removeIfAbandoned(target.path.dropLast(place.count) + name)
     }
