@@ -118,7 +118,7 @@ import Testing
       found.sorted() == [
         "EmptyFile.swift: let descriptor = open(path, O_CREAT | O_EXCL | O_RDWR | O_NOFOLLOW | O_CLOEXEC, 0o600)",
         "LogHeader.swift: let descriptor = open(logPath, O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK)",
-        "PartialFile.swift: let descriptor = open(path, flags | O_CLOEXEC)",
+        "PartialFile.swift: open(path, flags | O_CLOEXEC)",
         "ReaderPool.swift: let connection = try open()",
         "SpaceReserve.swift: let descriptor = open(path, O_CREAT | O_EXCL | O_WRONLY | O_NOFOLLOW | O_CLOEXEC, Self.mode)",
       ])
