@@ -53,8 +53,8 @@ final class CuttableDisk {
 
   deinit {
     do {
-      if isLiveMounted { try Self.run("umount", live) }
-      if isOuterMounted { try Self.run("umount", outer) }
+      if isLiveMounted { try Self.unmount(live) }
+      if isOuterMounted { try Self.unmount(outer) }
     } catch {
       print("could not unmount: \(error)")
     }
@@ -69,13 +69,24 @@ final class CuttableDisk {
     try Self.run("mount", "-o", "loop", image, place)
     defer {
       do {
-        try Self.run("umount", place)
+        try Self.unmount(place)
         try Self.run("rm", image)
       } catch {
         print("could not unmount: \(error)")
       }
     }
     return try body(place)
+  }
+
+  /// Unmounts a disk.
+  ///
+  /// A program that another suite is starting has copies of this process's descriptors until it
+  /// runs, so the first attempts may find the disk busy.
+  private static func unmount(_ place: String) throws {
+    for _ in 1..<100 {
+      if try Programs.run(["/usr/bin/env", "umount", place]) == 0 { return }
+    }
+    try run("umount", place)
   }
 
   private static func run(_ words: String...) throws {
