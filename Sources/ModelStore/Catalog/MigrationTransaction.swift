@@ -3,11 +3,14 @@
 /// It does not read or write models, because today's Swift types may not fit these tables.
 public struct MigrationTransaction: ~Copyable {
   private let connection: Connection
+  private let moves: TableMoves.Recorder
   private let place: String
 
-  init(_ migration: Migration, on connection: Connection) {
+  /// - Parameter place: How messages begin.
+  init(_ place: String, _ moves: TableMoves.Recorder, on connection: Connection) {
+    self.place = place
+    self.moves = moves
     self.connection = connection
-    place = "Migration \(migration)"
   }
 
   /// Runs any single SQL statement and ignores its rows. Interpolated values become arguments.
@@ -17,7 +20,7 @@ public struct MigrationTransaction: ~Copyable {
   public borrowing func execute(_ sql: SQLText) throws {
     try checkIsOpen()
     try MigrationScript.check(sql.sql, at: place)
-    try MigrationScript.run(sql, at: place, on: connection)
+    try MigrationScript.run(sql, at: place, moves, on: connection)
   }
 
   /// Runs any single SQL statement and returns its rows. All of them are kept in memory.
@@ -27,7 +30,7 @@ public struct MigrationTransaction: ~Copyable {
     try checkIsOpen()
     try MigrationScript.check(sql.sql, at: place)
     guard !MigrationScript.isAlteration(sql.sql) else {
-      try MigrationScript.run(sql, at: place, on: connection)
+      try MigrationScript.run(sql, at: place, moves, on: connection)
       return []
     }
     return try MigrationScript.explaining(place) {
