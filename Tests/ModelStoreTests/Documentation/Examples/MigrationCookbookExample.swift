@@ -252,4 +252,140 @@ import Testing
     #expect(try migrated.schemaDifferences(from: fresh) == [])
     #expect(try fresh.read { tx in try tx.rows(index).count } == 1)
   }
+
+  @Test func aTableIsSplit() throws {
+    // snippet: cookbook-split-table
+    let splitMember = Migration(
+      version: 2, name: "split Member",
+      sql: """
+        INSERT INTO Guest (id, name) SELECT id, name FROM Member WHERE kind = 'guest';
+        DELETE FROM Member WHERE kind = 'guest';
+        ALTER TABLE Member DROP COLUMN kind;
+        """, onFreshFiles: .skip)
+    // end
+    let found = try rows(
+      "SELECT 'm', name FROM Member UNION ALL SELECT 'g', name FROM Guest",
+      changing: [Files.member(Files.name, FieldSchema(name: "kind", type: .text))],
+      inserting: "INSERT INTO Member VALUES (1, 'Ada', 'staff'), (2, 'Bob', 'guest')",
+      to: [Files.member(Files.name), Files.member(Files.name, table: "Guest")], by: [splitMember])
+    #expect(found.old == [[.text("m"), .text("Ada")], [.text("g"), .text("Bob")]])
+    #expect(found.fresh == [])
+  }
+
+  @Test func twoTablesAreMerged() throws {
+    // snippet: cookbook-merge-tables
+    let mergeGuests = Migration(
+      version: 2, name: "merge Guest",
+      sql: """
+        ALTER TABLE Member ADD COLUMN kind TEXT NOT NULL DEFAULT 'staff';
+        INSERT INTO Member (name, kind) SELECT name, 'guest' FROM Guest ORDER BY id;
+        DROP TABLE Guest;
+        """, onFreshFiles: .skip)
+    // end
+    let kind = FieldSchema(name: "kind", type: .text, defaultSQL: "'staff'")
+    let found = try rows(
+      "SELECT id, name, kind FROM Member ORDER BY id",
+      changing: [Files.member(Files.name), Files.member(Files.name, table: "Guest")],
+      inserting: "INSERT INTO Guest VALUES (1, 'Bob')",
+      to: [Files.member(Files.name, kind)], by: [mergeGuests])
+    #expect(found.old == [[.integer(1), .text("Bob"), .text("guest")]])
+    #expect(found.fresh == [])
+  }
+
+  @Test func aColumnIsFilledInBatches() throws {
+    // snippet: cookbook-backfill
+    let fillInitials = Migration(version: 2, name: "fill initials", onFreshFiles: .skip) { tx in
+      try tx.execute("ALTER TABLE Member ADD COLUMN initials TEXT")
+      try tx.forEachBatch(
+        of: "Member", columns: ["id", "name"], size: 500,
+        progress: { done, all in print("\(done) of \(all) members") }
+      ) { rows in
+        for row in rows {
+          let words = try row.decode("name", as: String.self).split(separator: " ")
+          let initials = String(words.compactMap(\.first))
+          let id = try row.decode("id", as: Int64.self)
+          try tx.execute("UPDATE Member SET initials = \(initials) WHERE id = \(id)")
+        }
+      }
+    }
+    // end
+    let found = try rows(
+      "SELECT initials FROM Member", changing: [Files.member(Files.name)],
+      inserting: "INSERT INTO Member VALUES (1, 'Ada Lovelace')",
+      to: [Files.member(Files.name, FieldSchema(name: "initials", type: .text, isOptional: true))],
+      by: [fillInitials])
+    #expect(found.old == [[.text("AL")]])
+    #expect(found.fresh == [])
+  }
+
+  @Test func aMigrationIsReverted() throws {
+    let files = try Files()
+    let path = files.path("old")
+    let first = Migration(version: 1, name: "first", sql: "SELECT 1")
+    try files.open("old", [Files.member(Files.name)], [first]).close()
+    // snippet: cookbook-reverse
+    let addEmail = Migration(
+      version: 2, name: "add email",
+      sql: "ALTER TABLE Member ADD COLUMN email TEXT NOT NULL DEFAULT ''",
+      reverse: "ALTER TABLE Member DROP COLUMN email")
+    // end
+    try files.open("old", [Files.member(Files.name, Files.email)], [first, addEmail]).close()
+    // snippet: cookbook-revert
+    let reverted = try Store.revertMigrations(at: path, to: 1)
+    // reverted: [2]
+    // end
+    #expect(reverted == [2])
+    let store = try files.open("old", [Files.member(Files.name)], [first])
+    #expect(try store.read { tx in try tx.rows("SELECT * FROM Member").count } == 0)
+  }
+
+  @Test func severalMigrationsBecomeOne() throws {
+    let files = try Files()
+    let earlier = [
+      Migration(
+        version: 1, name: "create", sql: "CREATE TABLE Member (id INTEGER PRIMARY KEY) STRICT"),
+      Migration(version: 2, name: "name", sql: "ALTER TABLE Member ADD COLUMN name TEXT"),
+      Migration(version: 3, name: "index", sql: "CREATE INDEX Member_name ON Member (name)"),
+    ]
+    // snippet: cookbook-squash
+    let squashed = Migration(
+      version: 3, name: "members",
+      sql: """
+        CREATE TABLE Member (id INTEGER PRIMARY KEY, name TEXT) STRICT;
+        CREATE INDEX Member_name ON Member (name);
+        """, replaces: [1, 2, 3])
+    // end
+    let model = Files.member(FieldSchema(name: "name", type: .text, isOptional: true))
+    try files.open("old", [model], earlier).close()
+    let migrated = try files.open("old", [model], [squashed])
+    let fresh = try files.open("fresh", [model], [squashed])
+    #expect(try migrated.schemaDifferences(from: fresh) == [])
+    #expect(try files.ledger("old") == files.ledger("fresh"))
+    #expect(try files.ledger("old").count == 1)
+  }
+
+  @Test func aFileOfAnotherToolGetsABaseline() throws {
+    let files = try Files()
+    let path = files.path("old")
+    try PlainDatabase(path).execute(
+      """
+      CREATE TABLE Member (id INTEGER PRIMARY KEY, name TEXT NOT NULL) STRICT;
+      INSERT INTO Member VALUES (1, 'Ada');
+      """)
+    // snippet: cookbook-baseline
+    let migrations = [
+      Migration(
+        version: 1, name: "create Member",
+        sql: "CREATE TABLE Member (id INTEGER PRIMARY KEY, name TEXT NOT NULL) STRICT"),
+      Migration(
+        version: 2, name: "index names", sql: "CREATE INDEX Member_name ON Member (name)"),
+    ]
+    let recorded = try Store.baselineMigrations(at: path, to: 1, migrations: migrations)
+    // recorded: [1]
+    // end
+    #expect(recorded == [1])
+    let store = try files.open("old", [Files.member(Files.name)], migrations)
+    #expect(try files.ledger("old").count == 2)
+    #expect(try store.read { tx in try tx.rows("SELECT name FROM Member").count } == 1)
+  }
 }

@@ -46,3 +46,49 @@ extension Store {
     }
   }
 }
+
+// Recording migrations that a file needs no more.
+extension Store {
+  /// Records the migrations up to `version` as applied to the file at `path`, without running them.
+  ///
+  /// Use it once for a file that already has the tables, for example because another tool has
+  /// migrated it until now. Its tables, indexes, triggers and views must be those that the
+  /// migrations create in an empty file.
+  ///
+  /// - Parameters:
+  ///   - version: The version of one of `migrations`.
+  ///   - migrations: The program's migrations.
+  ///   - models: The program's models, if their tables are not created by migrations. They count if
+  ///     `version` is the newest one.
+  ///   - configuration: The configuration with which your program opens the file.
+  /// - Returns: The recorded versions; empty if the file has had all of them.
+  /// - Throws: ``StoreError`` with code `schemaMismatch` and a list of differences if the schemas
+  ///   differ; `migrationConflict` if `version` is not declared, or as opening does. Nothing was
+  ///   changed then.
+  @discardableResult
+  public static func baselineMigrations(
+    at path: String, to version: Int64, migrations: [Migration], models: [any Model.Type] = [],
+    configuration: StoreConfiguration = StoreConfiguration()
+  ) throws -> [Int64] {
+    let store = try Store(
+      at: path, declaring: Declarations(), configuration: configuration,
+      onError: StoreError.writeToStandardError)
+    defer { store.close() }
+    return try FileMigrations(
+      of: store, declared: migrations, models: models.map { $0.schema }
+    ).baseline(version).map(\.version)
+  }
+
+  /// Records the migrations up to `version` as applied to the file at `path`, without running them.
+  @discardableResult
+  public static func baselineMigrations(
+    at path: String, to version: Int64, migrations: [Migration], models: [any Model.Type] = [],
+    configuration: StoreConfiguration = StoreConfiguration()
+  ) async throws -> [Int64] {
+    try await BlockingCalls().run {
+      try baselineMigrations(
+        at: path, to: version, migrations: migrations, models: models,
+        configuration: configuration)
+    }
+  }
+}
