@@ -117,6 +117,9 @@ public struct StoreError: Error, Hashable, Sendable, Codable {
   /// The plan that was not applied, because a step is blocked or would lose data; with code
   /// ``Code/schemaMismatch`` and ``StoreConfiguration/SchemaChanges/migrate``.
   public var migrationPlan: MigrationPlan?
+  /// How the file's schema differs from the one that its migrations create, one sentence for each
+  /// difference; nil unless that is the error.
+  package var schemaDifferences: [String]?
 
   public init(
     _ code: Code, _ message: String, model: String? = nil, field: String? = nil,

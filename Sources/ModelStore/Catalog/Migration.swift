@@ -18,6 +18,7 @@ public struct Migration: Sendable {
     case skip
   }
 
+  /// A migration's text or code.
   enum Content: Sendable {
     case sql(String)
     case swift(@Sendable (borrowing MigrationTransaction) throws -> Void)
@@ -31,6 +32,10 @@ public struct Migration: Sendable {
   /// What the declaration says about fresh files. If it is nil, ``FreshFilePlan`` decides.
   let onFreshFiles: FreshFiles?
   let content: Content
+  /// What takes the migration back; nil if it is irreversible.
+  let reverse: Content?
+  /// The versions of the earlier migrations that this one stands for, in ascending order.
+  package let replaces: [Int64]
 
   /// Declares a migration in SQL.
   ///
@@ -39,15 +44,26 @@ public struct Migration: Sendable {
   ///
   /// - Parameters:
   ///   - sql: One or more statements. They run in one transaction, which they cannot end.
+  ///   - reverse: Statements that take the migration back. The file keeps them, so that
+  ///     ``Store/revertMigrations(at:to:migrations:configuration:)`` works without this program.
+  ///     With nil, the migration is irreversible. You can change this argument later.
+  ///   - replaces: The versions of earlier migrations that this one stands for. A file that had all
+  ///     of them records this one without running it, and a file that had none runs it. A file that
+  ///     had some runs the others first, as long as you still declare them.
   ///   - onFreshFiles: What the migration does to a fresh file. With nil, the store decides: a text
   ///     that only changes tables which the file gets in their present form does not run; any other
   ///     text runs. If a text does both, opening throws `migrationConflict`. You can change this
   ///     argument later.
-  public init(version: Int64, name: String, sql: String, onFreshFiles: FreshFiles? = nil) {
+  public init(
+    version: Int64, name: String, sql: String, reverse: String? = nil, replaces: [Int64] = [],
+    onFreshFiles: FreshFiles? = nil
+  ) {
     self.version = version
     self.name = name
     self.onFreshFiles = onFreshFiles
+    self.replaces = Set(replaces).sorted()
     content = .sql(sql)
+    self.reverse = reverse.map { .sql($0) }
   }
 
   /// Declares a migration in Swift.
@@ -67,20 +83,33 @@ public struct Migration: Sendable {
   ///     tables of your models. Pass `.run` if it adds something that fresh files need.
   ///   - body: Runs in the transaction that records the migration. If it throws, nothing of the
   ///     migration is kept, and opening throws the error. It must not use a store.
+  ///   - reverse: Takes the migration back, in one transaction. The file cannot keep code, so only
+  ///     a program that declares the migration can revert it. With nil, it is irreversible.
   public init(
     version: Int64, name: String, onFreshFiles: FreshFiles,
-    _ body: @escaping @Sendable (borrowing MigrationTransaction) throws -> Void
+    _ body: @escaping @Sendable (borrowing MigrationTransaction) throws -> Void,
+    reverse: (@Sendable (borrowing MigrationTransaction) throws -> Void)? = nil
   ) {
     self.version = version
     self.name = name
     self.onFreshFiles = onFreshFiles
+    replaces = []
     content = .swift(body)
+    self.reverse = reverse.map { .swift($0) }
   }
 
   /// The text. It is empty for a migration in Swift.
   package var sql: String {
     if case .sql(let text) = content { text } else { "" }
   }
+
+  /// The text that takes the migration back; nil if it is irreversible, or reversed by code.
+  package var reverseSQL: String? {
+    if case .sql(let text) = reverse { text } else { nil }
+  }
+
+  /// Whether the declaration says how to take the migration back.
+  package var isReversible: Bool { reverse != nil }
 
   /// Whether the migration is written in Swift.
   package var isSwift: Bool {
@@ -90,8 +119,9 @@ public struct Migration: Sendable {
   /// A checksum of 16 hexadecimal digits. It ignores comments and treats all whitespace as one
   /// space, so you may reformat the SQL. Strings count as written. It is empty for a migration in
   /// Swift.
-  package var checksum: String {
-    guard !isSwift else { return "" }
+  package var checksum: String { isSwift ? "" : Self.checksum(of: sql) }
+
+  private static func checksum(of sql: String) -> String {
     // FNV-1a, 64 bits. It detects edits, but does not protect against forgery.
     var hash: UInt64 = 0xCBF2_9CE4_8422_2325
     for byte in SQLTokens(sql).normalized.utf8 {
@@ -106,6 +136,8 @@ extension Migration: Hashable {
   public static func == (left: Migration, right: Migration) -> Bool {
     left.version == right.version && left.name == right.name && left.sql == right.sql
       && left.isSwift == right.isSwift && left.onFreshFiles == right.onFreshFiles
+      && left.reverseSQL == right.reverseSQL && left.isReversible == right.isReversible
+      && left.replaces == right.replaces
   }
 
   public func hash(into hasher: inout Hasher) {
