@@ -14,9 +14,9 @@
 /// at once, the second finds nothing to do, or an error that says what the first has changed.
 /// Nothing is ever half done: each migration is one transaction.
 package struct FileMigrations: Sendable {
-  private let store: Store
-  private let declared: [Migration]
-  private let models: [ModelSchema]
+  let store: Store
+  let declared: [Migration]
+  let models: [ModelSchema]
 
   /// - Parameters:
   ///   - declared: The program's migrations, in any order.

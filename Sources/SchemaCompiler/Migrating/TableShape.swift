@@ -53,7 +53,8 @@ package struct TableShape: Hashable {
     uniqueSets = Set(
       table.indexes.filter { index in
         index.origin == .unique
-          && (index.columns.count > 1 || index.columns.allSatisfy { $0.name.map(isCounted) ?? true })
+          && (index.columns.count > 1
+            || index.columns.allSatisfy { $0.name.map(isCounted) ?? true })
       }.map(\.columns))
     extras = Set(
       (text?.items ?? []).filter { $0.column.map(isCounted) ?? true }.flatMap { item in

@@ -71,9 +71,8 @@ package struct TableTransition {
       + before.filter { !after.contains($0) }.map { "\(name) drop \($0)" }
   }
 
-  /// One sentence for each loss of values.
-  package var losses: [String] {
-    dropped.filter { $0.generated == nil }.map { "The values of \(new.name).\($0.name) are deleted." }
+  package var losses: [SchemaLoss] {
+    dropped.filter { $0.generated == nil }.map { .column($0.name, of: new.name) }
   }
 
   /// One sentence for each reason why the statements may fail for records that a file has.
