@@ -24,7 +24,7 @@ extension SchemaSnapshot {
         try scratch.run([statement])
       } catch let error as SQLiteError {
         var failure = StoreError(error)
-        failure.message = "\(place): \(failure.message)"
+        failure.message = "\(place): \(error.message)."
         throw failure
       }
     }

@@ -56,19 +56,28 @@ package struct TableTransition {
   }
 
   private var constraintPhrases: [String] {
-    let name = new.name
-    func phrases(_ table: TableFacts) -> [String] {
-      table.checks.map { "CHECK (\(SQLTokens.canonical($0.condition)))" }
-        + table.indexes.filter { $0.origin == .unique }.map {
-          "UNIQUE (\($0.columns.compactMap(\.name).joined(separator: ", ")))"
-        }
-        + table.foreignKeys.map {
-          "(\($0.columns.joined(separator: ", "))) REFERENCES \($0.table)"
-        }
+    let (before, after) = (Self.constraints(of: old), Self.constraints(of: new))
+    let (known, wanted) = (Set(before.map(\.key)), Set(after.map(\.key)))
+    return after.filter { !known.contains($0.key) }.map { "\(new.name) \($0.phrase)" }
+      + before.filter { !wanted.contains($0.key) }.map { "\(new.name) drop \($0.phrase)" }
+  }
+
+  /// The constraints of a table, and what they are compared by.
+  private static func constraints(of table: TableFacts) -> [(key: String, phrase: String)] {
+    let checks = table.checks.map { check in
+      (
+        key: "CHECK \(SQLTokens.canonical(check.condition))",
+        phrase: "CHECK (\(SQLTokens(check.condition).normalized))"
+      )
     }
-    let (before, after) = (phrases(old), phrases(new))
-    return after.filter { !before.contains($0) }.map { "\(name) \($0)" }
-      + before.filter { !after.contains($0) }.map { "\(name) drop \($0)" }
+    let others =
+      table.indexes.filter { $0.origin == .unique }.map {
+        "UNIQUE (\($0.columns.compactMap(\.name).joined(separator: ", ")))"
+      }
+      + table.foreignKeys.map {
+        "(\($0.columns.joined(separator: ", "))) REFERENCES \($0.table)"
+      }
+    return checks + others.map { (key: $0.asciiFolded, phrase: $0) }
   }
 
   package var losses: [SchemaLoss] {
