@@ -119,7 +119,8 @@ package struct FileMigrations: Sendable {
   ///   is not declared, or as opening does.
   @discardableResult
   package func baseline(_ version: Int64, mode: WriteMode = .commit) throws -> [AppliedMigration] {
-    try store.open.catalog.baselineMigrations(declared, to: version, models: models, mode)
+    try store.open.catalog.baselineMigrations(
+      declared, to: version, expecting: replay(upTo: version), mode)
   }
 
   /// Returns how the file's schema differs from the one that the declared migrations up to
@@ -127,7 +128,20 @@ package struct FileMigrations: Sendable {
   ///
   /// - Parameter version: A declared version; nil for the newest one that the file has had.
   package func drift(at version: Int64? = nil) throws -> [String] {
-    try store.open.catalog.migrationDrift(declared, at: version, models: models)
+    let engine = try store.open
+    let newest = try version ?? engine.catalog.appliedMigrations().last?.version ?? 0
+    let expected = try replay(upTo: newest)
+    return try engine.look { try SchemaContent(reading: $0) }.differences(from: expected)
+  }
+
+  /// Returns the schema that the declared migrations up to `version` create in an empty file.
+  private func replay(upTo version: Int64) throws -> SchemaContent {
+    let newest = declared.map(\.version).max() ?? 0
+    // Models fit the newest migration only.
+    return try MigrationReplay(
+      declared.filter { $0.version <= version }, models: version == newest ? models : [],
+      functions: store.open.configuration.functions
+    ).schema
   }
 
   /// Returns how the schema that `squash` creates in an empty file differs from the one after the
@@ -139,7 +153,8 @@ package struct FileMigrations: Sendable {
     of squash: Migration, from migrations: [Migration]
   ) throws -> [String] {
     let earlier = migrations.filter { $0.version < squash.replaces.first ?? squash.version }
-    let squashed = try Replay(earlier + [squash], models: [])
-    return try squashed.schema.differences(from: Replay(migrations, models: []).schema)
+    let squashed = try MigrationReplay(earlier + [squash], models: [])
+    return try squashed.schema.differences(
+      from: MigrationReplay(migrations, models: []).schema)
   }
 }

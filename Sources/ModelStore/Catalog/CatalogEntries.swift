@@ -84,6 +84,21 @@ struct CatalogEntries<Entry: CatalogEntry>: Sendable {
     if isChanged { try Self.changeSchemaVersion(of: connection) }
   }
 
+  /// Replaces entries by their renamed forms.
+  ///
+  /// - Returns: The entries that differ, before and after.
+  /// - Precondition: The store's own migrations were applied.
+  func rename(
+    on connection: Connection, _ renamed: (Entry) -> Entry
+  ) throws -> [(old: Entry, new: Entry)] {
+    let changes = try read(on: connection).map { (old: $0, new: renamed($0)) }
+      .filter { $0.old != $0.new }
+    // Two entries may exchange their names.
+    try remove(changes.map(\.old.name), on: connection)
+    try write(changes.map(\.new), on: connection)
+    return changes
+  }
+
   /// Changes the file's schema version in the transaction that changes the catalog.
   ///
   /// Every connection of every program compares that version before it writes, and reads the

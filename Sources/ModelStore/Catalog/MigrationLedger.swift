@@ -5,21 +5,15 @@ struct MigrationLedger {
     case store, app
   }
 
-  struct Entry: Hashable, Sendable {
-    let version: Int64
-    let name: String
-    /// Empty for a migration in Swift, as its text is.
-    let checksum: String
-    let sql: String
-  }
-
   private static let table = "_ms_migrations"
   private static let columns = ["scope", "version", "name", "checksum", "sql", "applied_at"]
+  /// The columns that one of the store's own migrations adds.
+  private static let details = ["kind", "reverse", "duration", "program", "replaced"]
 
   let connection: Connection
   let scope: Scope
 
-  /// Creates the table if the file has none.
+  /// Creates the table if the file has none. The store's migrations bring it to its present form.
   func create() throws {
     try connection.run(
       """
@@ -38,34 +32,62 @@ struct MigrationLedger {
   /// Returns the applied migrations, in the order of versions; empty if there is no ledger yet.
   ///
   /// - Throws: ``StoreError`` with code `newerFormat` if this library cannot read the ledger.
-  func entries() throws -> [Entry] {
-    let found = try connection.rows("SELECT name FROM pragma_table_info(\(Self.table), 'main')") {
-      row in try row.text(at: 0)
-    }
+  func entries() throws -> [AppliedMigration] {
+    let found = try columnNames()
     guard !found.isEmpty else { return [] }
-    guard Set(found).isSuperset(of: Self.columns) else {
-      throw StoreError(
-        .newerFormat,
-        """
-        The file's list of migrations has a format that this version of ModelStore does not \
-        support. Update this program; nothing was changed.
-        """)
-    }
+    guard found.isSuperset(of: Self.columns) else { throw Self.newer }
+    let details =
+      found.isSuperset(of: Self.details)
+      ? "kind, reverse, duration, program, replaced" : "'run', NULL, NULL, NULL, NULL"
     return try connection.rows(
       """
-      SELECT version, name, checksum, sql
+      SELECT version, name, checksum, sql, applied_at, \(SQLText(sql: details))
       FROM _ms_migrations
       WHERE scope = \(scope.rawValue)
       ORDER BY version
       """
     ) { row in
-      Entry(
+      guard let kind = AppliedMigration.Kind(rawValue: try row.text(at: 5)) else {
+        throw Self.newer
+      }
+      return AppliedMigration(
         version: try row.integer(at: 0), name: try row.text(at: 1), checksum: try row.text(at: 2),
-        sql: try row.text(at: 3))
+        sql: try row.text(at: 3), reverse: try row.optionalText(at: 6), appliedAt: try row.text(at: 4),
+        duration: row.isNull(at: 7) ? nil : .microseconds(try row.integer(at: 7)),
+        program: try row.optionalText(at: 8), kind: kind, replaced: Self.versions(try row.optionalText(at: 9)))
     }
   }
 
-  func record(_ migration: Migration) throws {
+  private func columnNames() throws -> Set<String> {
+    Set(
+      try connection.rows("SELECT name FROM pragma_table_info(\(Self.table), 'main')") { row in
+        try row.text(at: 0)
+      })
+  }
+
+  private static let newer = StoreError(
+    .newerFormat,
+    """
+    The file's list of migrations has a format that this version of ModelStore does not support. \
+    Update this program; nothing was changed.
+    """)
+
+  /// Reads `[1, 2]`. Other texts were written by hand.
+  private static func versions(_ text: String?) -> [Int64] {
+    (text ?? "").split { !$0.isNumber }.compactMap { Int64($0) }
+  }
+
+  /// Records a migration in place of those for which it stands.
+  ///
+  /// - Parameters:
+  ///   - duration: How long it ran; nil if it did not run.
+  ///   - replaced: The versions for which it stands. Their entries are removed.
+  func record(
+    _ migration: Migration, as kind: AppliedMigration.Kind = .run, taking duration: Duration? = nil,
+    replacing replaced: [Int64] = []
+  ) throws {
+    try create()
+    for version in replaced { try remove(version) }
     try connection.run(
       """
       INSERT INTO _ms_migrations (scope, version, name, checksum, sql, applied_at)
@@ -74,104 +96,46 @@ struct MigrationLedger {
         \(migration.sql), strftime('%Y-%m-%dT%H:%M:%fZ', 'now')
       )
       """)
+    guard try columnNames().isSuperset(of: Self.details) else { return }
+    let list = replaced.isEmpty ? nil : "[\(replaced.map(String.init).joined(separator: ", "))]"
+    try connection.run(
+      """
+      UPDATE _ms_migrations
+      SET kind = \(kind.rawValue), reverse = \(SQLValue(text: migration.reverseSQL)),
+        duration = \(duration.map { SQLValue.integer($0.microseconds) } ?? .null),
+        program = \(WritingProgram().name), replaced = \(SQLValue(text: list))
+      WHERE scope = \(scope.rawValue) AND version = \(migration.version)
+      """)
+  }
+
+  /// Removes an entry, if there is one.
+  func remove(_ version: Int64) throws {
+    try connection.run(
+      "DELETE FROM _ms_migrations WHERE scope = \(scope.rawValue) AND version = \(version)")
+  }
+
+  /// Replaces the name and the texts of an entry by those of its declaration.
+  ///
+  /// - Precondition: The store's own migrations were applied.
+  func repair(_ migration: Migration) throws {
+    try connection.run(
+      """
+      UPDATE _ms_migrations
+      SET name = \(migration.name), checksum = \(migration.checksum), sql = \(migration.sql),
+        reverse = \(SQLValue(text: migration.reverseSQL)), kind = 'repair'
+      WHERE scope = \(scope.rawValue) AND version = \(migration.version)
+      """)
   }
 }
 
-extension MigrationLedger.Scope {
-  /// Returns those of `migrations` that `applied` lacks, in the order of versions.
-  ///
-  /// - Throws: ``StoreError`` with code `newerFormat` if the file had later migrations than
-  ///   `migrations`; `migrationConflict` if a migration was changed, is missing, or has a too low
-  ///   version.
-  func pending(
-    of migrations: [Migration], after applied: [MigrationLedger.Entry]
-  ) throws(StoreError) -> [Migration] {
-    let known = try ordered(migrations)
-    let newest = known.last?.version ?? 0
-    for entry in applied {
-      guard let migration = known.first(where: { $0.version == entry.version }) else {
-        throw entry.version > newest
-          ? newer(applied.last ?? entry, than: known.last) : missing(entry)
-      }
-      guard migration.checksum == entry.checksum else { throw changed(migration, from: entry) }
-      // Of a migration in Swift, the name is all that can be compared.
-      if migration.isSwift, !migration.name.isExactly(entry.name) {
-        throw renamed(migration, from: entry)
-      }
-    }
-    let done = Set(applied.map(\.version))
-    let pending = known.filter { !done.contains($0.version) }
-    if let first = pending.first, let last = applied.last, first.version < last.version {
-      throw StoreError(
-        .migrationConflict,
-        """
-        The migration \(first) comes too late: \(last.version) \(last.name) was applied before it. \
-        Give it a version above \(last.version); nothing was changed.
-        """)
-    }
-    return pending
+extension SQLValue {
+  fileprivate init(text: String?) {
+    self = text.map { .text($0) } ?? .null
   }
+}
 
-  private func ordered(_ migrations: [Migration]) throws(StoreError) -> [Migration] {
-    let ordered = migrations.sorted { $0.version < $1.version }
-    for migration in ordered where migration.version < 1 {
-      throw StoreError(
-        .migrationConflict, "The migration \(migration) must have a version above 0.")
-    }
-    for (first, second) in zip(ordered, ordered.dropFirst()) where first.version == second.version {
-      throw StoreError(
-        .migrationConflict,
-        "Two migrations have the version \(first.version): \(first.name) and \(second.name).")
-    }
-    return ordered
-  }
-
-  private func newer(_ last: MigrationLedger.Entry, than newest: Migration?) -> StoreError {
-    let reader = self == .store ? "this ModelStore" : "this program"
-    let known = newest.map { "only those up to \($0.version) (\($0.name))" } ?? "none"
-    return StoreError(
-      .newerFormat,
-      """
-      The file has migrations up to \(last.version) (\(last.name)); \(reader) knows \(known). \
-      Update this program; nothing was changed.
-      """)
-  }
-
-  private func missing(_ entry: MigrationLedger.Entry) -> StoreError {
-    StoreError(
-      .migrationConflict,
-      """
-      The file has had the migration \(entry.version) \(entry.name), which is missing here. \
-      Restore it; nothing was changed.
-      """)
-  }
-
-  private func renamed(_ migration: Migration, from entry: MigrationLedger.Entry) -> StoreError {
-    StoreError(
-      .migrationConflict,
-      """
-      The migration \(migration) was called \(entry.name) when it was applied. Restore its name \
-      and write a new migration; nothing was changed.
-      """)
-  }
-
-  private func changed(_ migration: Migration, from entry: MigrationLedger.Entry) -> StoreError {
-    let wasSwift = entry.checksum.isEmpty
-    guard !wasSwift, !migration.isSwift else {
-      return StoreError(
-        .migrationConflict,
-        """
-        The migration \(migration) was in \(wasSwift ? "Swift" : "SQL") when it was applied and \
-        is in \(wasSwift ? "SQL" : "Swift") now. Restore it and write a new migration; nothing \
-        was changed.
-        """)
-    }
-    return StoreError(
-      .migrationConflict,
-      """
-      The migration \(migration) was changed after it was applied \
-      (checksum \(entry.checksum) then, \
-      \(migration.checksum) now). Restore its text and write a new migration; nothing was changed.
-      """)
+extension RowView {
+  fileprivate borrowing func optionalText(at column: Int) throws(ColumnError) -> String? {
+    isNull(at: column) ? nil : try text(at: column)
   }
 }

@@ -1,12 +1,33 @@
-/// A migration's statements or closure, which are checked and run.
+/// The statements or the closure of a migration or of its reverse, which are checked and run.
 struct MigrationScript {
-  private let migration: Migration
-  private let statements: [String]
+  private let content: Migration.Content
+  /// The statements; empty for a closure.
+  let statements: [String]
+  /// How messages begin: "The migration 3 add_due_date".
+  let place: String
 
   init(_ migration: Migration) {
-    self.migration = migration
-    statements = SQLTokens(migration.sql).statements
+    self.init(migration.content, place: "Migration \(migration)")
   }
+
+  /// Creates the script that takes an applied migration back: the text in the ledger or, if the
+  /// ledger has none, what the program declares.
+  ///
+  /// - Returns: nil if the migration is irreversible.
+  init?(reverting entry: AppliedMigration, declared: [Migration]) {
+    let declaration = declared.first { $0.version == entry.version }
+    guard let content = entry.reverse.map({ .sql($0) }) ?? declaration?.reverse else { return nil }
+    self.init(content, place: "Reverting migration \(entry)")
+  }
+
+  private init(_ content: Migration.Content, place: String) {
+    self.content = content
+    self.place = place
+    statements = if case .sql(let text) = content { SQLTokens(text).statements } else { [] }
+  }
+
+  /// Whether it is a closure.
+  var isSwift: Bool { if case .swift = content { true } else { false } }
 
   /// Rejects statements that would end the migration's transaction, or that have no effect in a
   /// transaction.
@@ -50,24 +71,30 @@ struct MigrationScript {
     }
   }
 
+  /// - Returns: What became of the tables.
   /// - Precondition: `connection` is in a write transaction.
   /// - Throws: ``StoreError`` that names the failing statement, or what the closure throws.
-  func run(on connection: Connection) throws {
-    switch migration.content {
+  func run(on connection: Connection) throws -> TableMoves {
+    let moves = TableMoves.Recorder()
+    switch content {
     case .sql:
       for (index, statement) in statements.enumerated() {
-        try Self.run(SQLText(sql: statement), at: place(index), on: connection)
+        try Self.run(SQLText(sql: statement), at: place(index), moves, on: connection)
       }
     case .swift(let body):
-      let transaction = MigrationTransaction(migration, on: connection)
+      let transaction = MigrationTransaction(place, moves, on: connection)
       try body(transaction)
       // The closure may have caught the error that ended it.
       try transaction.checkIsOpen()
     }
+    return moves.moves
   }
 
   /// Runs one statement.
-  static func run(_ statement: SQLText, at place: String, on connection: Connection) throws {
+  static func run(
+    _ statement: SQLText, at place: String, _ moves: TableMoves.Recorder,
+    on connection: Connection
+  ) throws {
     try explaining(place) {
       if isAlteration(statement.sql) {
         try AddedColumns.run(statement, on: connection)
@@ -75,6 +102,7 @@ struct MigrationScript {
         try connection.run(statement)
       }
     }
+    moves.note(statement.sql)
   }
 
   /// Whether a statement is ALTER TABLE, which returns no rows.
@@ -95,7 +123,7 @@ struct MigrationScript {
   }
 
   private func place(_ index: Int) -> String {
-    "Migration \(migration), statement \(index + 1)"
+    "\(place), statement \(index + 1)"
   }
 
   private static let refused: [String: String] = {

@@ -31,3 +31,49 @@ package struct MigrationStatus: Hashable, Sendable {
   /// The declared name if there is one.
   package var name: String { declared?.name ?? applied?.name ?? "" }
 }
+
+extension MigrationStatus {
+  /// Compares the declared migrations of a program with those that a file had.
+  ///
+  /// - Returns: Every migration, in the order of versions.
+  /// - Throws: ``StoreError`` with code `migrationConflict` if the declarations contradict each
+  ///   other.
+  static func all(
+    _ declared: [Migration], after applied: [AppliedMigration]
+  ) throws(StoreError) -> [MigrationStatus] {
+    let standing = try StandingMigrations(declared, after: applied)
+    let newest = applied.last?.version ?? 0
+    var all = standing.declared.map { migration in
+      let entry = applied.first { entry in
+        entry.version == migration.version
+          && !(standing.isSquash(migration) && standing.isReplaced(entry))
+      }
+      return MigrationStatus(
+        state: standing.state(of: migration, entry, after: newest), declared: migration,
+        applied: entry, isReversible: entry?.reverse != nil || migration.isReversible)
+    }
+    for entry in applied where !all.contains(where: { $0.applied == entry }) {
+      let squash = standing.declared.first {
+        standing.isSquash($0) && $0.replaces.contains(entry.version)
+      }
+      all.append(
+        MigrationStatus(
+          state: squash.map { .replaced(by: $0.version) } ?? .missing, declared: nil,
+          applied: entry, isReversible: entry.reverse != nil))
+    }
+    return all.sorted { $0.version < $1.version }
+  }
+}
+
+extension StandingMigrations {
+  fileprivate func state(
+    of migration: Migration, _ entry: AppliedMigration?, after newest: Int64
+  ) -> MigrationStatus.State {
+    if let squash = stand[migration.version] { return .replaced(by: squash) }
+    guard let entry else {
+      return migration.version < newest && !isSquash(migration) ? .late : .pending
+    }
+    if entry.checksum != migration.checksum { return .changed }
+    return entry.name.isExactly(migration.name) ? .applied : .renamed
+  }
+}

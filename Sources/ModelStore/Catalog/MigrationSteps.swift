@@ -15,8 +15,6 @@ package struct MigrationSteps: Hashable, Sendable {
     case revert([String])
     /// Code takes it back.
     case revertByCode
-    /// The file has it as a baseline or without running it, so only its record is removed.
-    case forget
   }
 
   package struct Step: Hashable, Sendable {
@@ -31,4 +29,23 @@ package struct MigrationSteps: Hashable, Sendable {
   package let steps: [Step]
 
   package var isEmpty: Bool { created.isEmpty && steps.isEmpty }
+}
+
+extension MigrationSteps {
+  init(_ pending: PendingMigrations, by plan: FreshFilePlan) {
+    created = plan.created.flatMap { SchemaSQL($0).objects }.map(\.sql)
+    steps = pending.all.map { migration in
+      let action: Action =
+        if pending.squashes.contains(migration.version) {
+          .squash
+        } else if plan.skipped.contains(migration.version) {
+          .skip
+        } else if migration.isSwift {
+          .runCode
+        } else {
+          .run(MigrationScript(migration).statements)
+        }
+      return Step(version: migration.version, name: migration.name, action: action)
+    }
+  }
 }

@@ -20,5 +20,8 @@ enum StoreMigrations {
     Migration(
       version: 6, name: "reconciled",
       sql: String(decoding: PackageResources._006_reconciled_sql, as: UTF8.self)),
+    Migration(
+      version: 7, name: "steps",
+      sql: String(decoding: PackageResources._007_steps_sql, as: UTF8.self)),
   ]
 }

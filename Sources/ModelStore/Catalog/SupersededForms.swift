@@ -105,6 +105,25 @@ struct SupersededForms {
     for model in models { try insert(Self.anyForm, of: model.name, contender: "") }
   }
 
+  /// Gives renamed models their new names.
+  ///
+  /// - Precondition: A write transaction is open.
+  func rename(by renaming: ModelRenaming) throws {
+    guard try exists() else { return }
+    let pairs = renaming.changed.filter { $0.old.name != $0.new.name }
+    let rows = try pairs.map { pair in
+      try connection.rows(
+        "SELECT form, contender FROM _ms_superseded WHERE model = \(pair.old.name)"
+      ) { row in (form: try row.text(at: 0), contender: try row.text(at: 1)) }
+    }
+    for pair in pairs {
+      try connection.run("DELETE FROM _ms_superseded WHERE model = \(pair.old.name)")
+    }
+    for (pair, rows) in zip(pairs, rows) {
+      for row in rows { try insert(row.form, of: pair.new.name, contender: row.contender) }
+    }
+  }
+
   /// Returns the names of the models whose values a migration may have converted since their types
   /// were written into the catalog.
   func convertedModels() throws -> Set<String> {

@@ -48,7 +48,8 @@ struct TableRevision {
     edits.contains { edit in
       switch edit {
       case .addClause, .addConstraint, .addColumn, .removeUnique, .removeColumn: true
-      case .setType, .setOptional, .setDefault, .setCollation, .removeReference, .removeCheck:
+      case .setType, .setOptional, .setDefault, .setCollation, .removeReference, .removeCheck,
+        .renameCheck:
         false
       }
     }
@@ -107,7 +108,7 @@ extension TableEdit {
       .setCollation(let column, _):
       column
     case .addColumn, .removeColumn, .addClause, .addConstraint, .removeReference, .removeUnique,
-      .removeCheck:
+      .removeCheck, .renameCheck:
       nil
     }
   }
@@ -119,6 +120,7 @@ extension TableEdit {
   }
 
   fileprivate func removes(_ check: TableSQL.Check) -> Bool {
+    if case .renameCheck(let name, _) = self { return check.name == name }
     guard case .removeCheck(let name, let condition) = self else { return false }
     return check.name == name
       && SQLTokens(check.condition).normalized == SQLTokens(condition).normalized

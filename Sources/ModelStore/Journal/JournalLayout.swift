@@ -9,20 +9,22 @@
 /// A record with many fields takes several consecutive rows, each with the key. Part 0 always
 /// exists.
 ///
-/// A layout never changes. If a model's table changes, its triggers use another layout.
+/// What rows hold under a layout never changes. If a model's table changes, its triggers use another
+/// layout. If only names change, all layouts of the model get the new ones, so the entries before
+/// and after belong together.
 struct JournalLayout: Hashable, Sendable, Codable {
   struct Field: Hashable, Sendable, Codable {
-    let name: String
-    let column: String
+    var name: String
+    var column: String
   }
 
-  let model: String
-  let table: String
+  private(set) var model: String
+  private(set) var table: String
   let detail: JournalDetail
   /// The key fields, in key order.
-  let key: [Field]
+  private(set) var key: [Field]
   /// The other fields, in field order.
-  let others: [Field]
+  private(set) var others: [Field]
 
   /// The number of value columns in a row.
   static let columnCount = 12
@@ -83,6 +85,43 @@ struct JournalLayout: Hashable, Sendable, Codable {
       return schema.fields.firstIndex { $0.column.asciiFolded.isExactly(column) }
     }
   }
+
+  /// Returns the layout with the new names of its model.
+  ///
+  /// A field that the model has lost before may have the new name of another field. The layout then
+  /// calls it a former field, because its values do not belong to the other one.
+  ///
+  /// - Precondition: The layout is one of `pair.old`.
+  func renamed(by pair: ModelRenaming.Pair) -> JournalLayout {
+    let places = Dictionary(
+      pair.old.fields.enumerated().map { (ExactText($1.column.asciiFolded), $0) }
+    ) { first, _ in first }
+    let taken = Set(pair.new.fields.map { ExactText($0.column.asciiFolded) })
+    func renamed(_ field: Field) -> Field {
+      let column = ExactText(field.column.asciiFolded)
+      if let place = places[column] {
+        let new = pair.new.fields[place]
+        return Field(name: new.name, column: new.column)
+      }
+      return taken.contains(column)
+        ? Field(name: Self.former(field.name), column: Self.former(field.column)) : field
+    }
+    var layout = self
+    layout.model = pair.new.name
+    layout.table = pair.new.table
+    layout.key = key.map(renamed)
+    layout.others = others.map(renamed)
+    return layout
+  }
+
+  /// Returns the layout of a removed model whose name another model has taken.
+  var displaced: JournalLayout {
+    var layout = self
+    layout.model = Self.former(model)
+    return layout
+  }
+
+  private static func former(_ name: String) -> String { "\(name) (former)" }
 
   private func parts(of size: Int) -> [Range<Int>] {
     guard detail == .full, !others.isEmpty else { return [0..<0] }

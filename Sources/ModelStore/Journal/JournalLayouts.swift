@@ -129,3 +129,38 @@ struct JournalLayouts: Hashable, Sendable {
     "UPDATE _ms_journal_layouts SET is_current = 0 WHERE model = \(model)"
   }
 }
+
+extension JournalLayouts {
+  /// Gives the layouts of renamed models their new names in the file.
+  ///
+  /// - Precondition: A write transaction is open.
+  static func rename(by renaming: ModelRenaming, on connection: Connection) throws {
+    guard let layouts = try JournalLayouts(reading: connection) else { return }
+    let pairs = Dictionary(renaming.pairs.map { ($0.old.name, $0) }) { first, _ in first }
+    let taken = Set(renaming.changed.map(\.new.name))
+    var changed: [(number: Int64, layout: JournalLayout, isCurrent: Bool)] = []
+    for (number, layout) in layouts.all {
+      let isCurrent = layouts.current[layout.model] == number
+      if let pair = pairs[layout.model] {
+        let new = layout.renamed(by: pair)
+        if pair.isChanged, new != layout { changed.append((number, new, isCurrent)) }
+      } else if taken.contains(layout.model) {
+        changed.append((number, layout.displaced, false))
+      }
+    }
+    // Two models may exchange their names, and each has one current layout at most.
+    for (number, _, _) in changed {
+      try connection.run(
+        "UPDATE _ms_journal_layouts SET is_current = 0 WHERE number = \(number)")
+    }
+    for (number, layout, isCurrent) in changed {
+      try connection.run(
+        """
+        UPDATE _ms_journal_layouts
+        SET model = \(layout.model), definition = \(try CatalogText.text(of: layout)),
+          is_current = \(isCurrent ? 1 : 0)
+        WHERE number = \(number)
+        """)
+    }
+  }
+}

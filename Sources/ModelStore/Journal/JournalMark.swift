@@ -1,11 +1,3 @@
-#if canImport(Glibc)
-  internal import Glibc
-#elseif canImport(Musl)
-  internal import Musl
-#else
-  internal import Darwin
-#endif
-
 /// A commit record: the last row of a store's transaction in the change journal. It says which rows
 /// belong to the transaction, and who wrote them.
 struct JournalMark: Hashable, Sendable {
@@ -144,26 +136,6 @@ package struct TransactionSignature: Hashable, Sendable, Codable {
   package init(author: String? = nil, tag: String? = nil) {
     self.author = author
     self.tag = tag
-  }
-}
-
-/// This program, as the change journal names it.
-struct WritingProgram: Sendable {
-  let name: String
-  let process: Int64
-
-  /// Creates the value for the current process.
-  init() {
-    let path = CommandLine.arguments.first ?? ""
-    name = path.split(separator: "/").last.map(String.init) ?? ""
-    process = Int64(getpid())
-  }
-
-  /// Microseconds since 1970-01-01 00:00:00 UTC, by the system's clock.
-  static var now: Int64 {
-    var time = timespec()
-    clock_gettime(CLOCK_REALTIME, &time)
-    return Int64(time.tv_sec) * 1_000_000 + Int64(time.tv_nsec) / 1000
   }
 }
 

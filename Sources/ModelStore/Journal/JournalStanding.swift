@@ -6,11 +6,11 @@
 struct JournalStanding {
   private struct Entering {
     let number: Int64
-    let triggers: [SchemaObject]
+    var triggers: [SchemaObject]
   }
 
   /// The models with intact triggers.
-  private let intact: [String: Entering]
+  private var intact: [String: Entering]
   /// The position of the journal's newest row.
   private let end: Int64
 
@@ -27,6 +27,26 @@ struct JournalStanding {
     }
     self.intact = intact
     end = try JournalReader.bounds(on: connection)?.upperBound ?? 0
+  }
+
+  /// The same state, after models were renamed.
+  ///
+  /// Renaming changes the texts of triggers, and no records. So the present triggers count.
+  func renamed(by renaming: ModelRenaming, on connection: Connection) throws -> JournalStanding {
+    let present = Dictionary(
+      grouping: try InstalledObjects.ofJournal(in: connection).objects) { $0.owner?.name ?? "" }
+    var standing = self
+    standing.intact = [:]
+    for (name, entering) in intact {
+      standing.intact[renaming.model(name)] = Entering(
+        number: entering.number, triggers: present[name] ?? [])
+    }
+    return standing
+  }
+
+  /// Whether the triggers of a model's current layout were intact, before all were dropped.
+  func wasIntact(_ layout: JournalLayout, _ number: Int64) -> Bool {
+    intact[layout.model]?.number == number
   }
 
   /// Whether the journal has recorded every change of a model's records since then, in the right

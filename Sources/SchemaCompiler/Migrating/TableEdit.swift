@@ -15,6 +15,8 @@ package enum TableEdit: Hashable, Sendable {
   case removeReference(columns: [String], table: String)
   case removeUnique(columns: [String])
   case removeCheck(name: String?, condition: String)
+  /// Gives a CHECK another name.
+  case renameCheck(String, to: String)
 }
 
 extension TableEdit {
@@ -71,6 +73,7 @@ extension TableEdit {
         clause.kind == .check && clause.name == name
           && SQLTokens(clause.condition).normalized == wanted
       }
+    case .renameCheck(let name, let new): return table.renamingCheck(name, to: new)
     }
   }
 }
@@ -100,6 +103,19 @@ extension TableText {
       }
     }
     return Self.replacing(edits, in: text)
+  }
+
+  /// - Returns: nil if there is no such CHECK, or more than one.
+  fileprivate func renamingCheck(_ name: String, to new: String) -> String? {
+    let named = items.flatMap(\.clauses).filter { $0.kind == .check && $0.name == name }
+    let source = SQLTokens(text)
+    guard named.count == 1, let start = named.first?.range.lowerBound,
+      let index = source.significant.firstIndex(where: { $0.range.lowerBound == start }),
+      source.isKeyword(source.significant[index], "CONSTRAINT"),
+      source.significant.indices.contains(index + 1)
+    else { return nil }
+    let range = source.significant[index + 1].range
+    return Self.replacing([(range, SQLText.quoted(new))], in: text)
   }
 
   /// The type of a column without one begins where its name ends.

@@ -160,7 +160,7 @@ extension ModelSchema {
   /// The declared indexes, and one for every reference that would otherwise have none. Deleting a
   /// referenced record searches for the records that refer to it. See
   /// <https://sqlite.org/foreignkeys.html#fk_indexes>.
-  var allIndexes: [IndexSchema] {
+  package var allIndexes: [IndexSchema] {
     let leading = Set(
       ([key] + uniques + indexes.map(\.fields)).compactMap(\.first)
         + fields.filter(\.isUnique).map(\.name))

@@ -159,6 +159,13 @@ extension SQLExpression {
   package func spelling(
     columnsOf model: ModelSchema, as cell: (FieldSchema) -> String
   ) -> String {
+    spelling(columnsOf: model) { field, _ in cell(field) }
+  }
+
+  /// As ``spelling(columnsOf:as:)``. `cell` also receives the column as it is written.
+  func spelling(
+    columnsOf model: ModelSchema, as cell: (FieldSchema, _ written: String) -> String
+  ) -> String {
     let columns = Dictionary(
       model.fields.map { (ExactText($0.column.asciiFolded), $0) }
     ) { first, _ in first }
@@ -173,7 +180,7 @@ extension SQLExpression {
         !Self.isKeyword(significant, index, cut)
       else { continue }
       result += cut.text(end..<token.range.lowerBound)
-      result += cell(field)
+      result += cell(field, cut.text(token.range))
       end = token.range.upperBound
     }
     return result + cut.text(end..<text.utf8.count)

@@ -133,7 +133,13 @@ extension CatalogEditor {
     _ declarations: Declarations, allowing changes: StoreConfiguration.SchemaChanges,
     on connection: Connection
   ) throws -> [StoreError] {
-    let standing = changes == .migrate ? try journal.standing(on: connection) : nil
+    let (renaming, names) = try renaming(to: declarations.models, on: connection)
+    var standing: JournalStanding?
+    if changes == .migrate || !renaming.isEmpty {
+      standing = try journal.standing(on: connection)
+      _ = try follow(renaming, names, on: connection)
+      standing = try standing?.renamed(by: renaming, on: connection)
+    }
     try updateTables(of: declarations.models, allowing: changes, on: connection)
     try Catalog(reading: connection).checkReferences(of: declarations.models)
     let models = try schema.known(on: connection, declaring: declarations.models)

@@ -169,13 +169,17 @@ struct CatalogEditor {
     on connection: Connection
   ) throws {
     guard let migrations = declarations.migrations else { return }
-    try Migrator(
+    try migrator(declaring: declarations.models, on: connection)
+      .apply(migrations, creating: changes == .none ? [] : declarations.models)
+  }
+
+  /// The migrator of the application's migrations, which keeps what belongs to models.
+  func migrator(declaring models: [ModelSchema], on connection: Connection) -> Migrator {
+    Migrator(
       connection: connection, scope: .app,
-      preparation: { connection in
-        try Reconciler(connection).suspendJournal()
-        try SupersededForms(connection: connection).beginAgain()
-      }
-    ).apply(migrations, creating: changes == .none ? [] : declarations.models)
+      keepingModels: { run in
+        try keepingModels(declaring: models, on: connection, run)
+      })
   }
 
   /// Throws if the file lacks migrations that may not be applied.
@@ -271,7 +275,7 @@ struct CatalogEditor {
     }
   }
 
-  private func reloadAfterCommit(_ writer: inout Writer, leaving left: Set<String>) {
+  func reloadAfterCommit(_ writer: inout Writer, leaving left: Set<String>) {
     do {
       try writer.connection.hooks.withoutStopping { try schema.reload(&writer, leaving: left) }
     } catch {

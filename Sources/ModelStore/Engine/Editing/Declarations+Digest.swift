@@ -25,6 +25,7 @@ extension Migration: Digestible {
     hash.add(name)
     hash.add(sql)
     hash.add(isSwift)
+    hash.add(replaces)
   }
 }
 

@@ -111,6 +111,26 @@ struct JournalEditor {
       reading: connection, models: try schema.filed(on: connection))
   }
 
+  /// Creates the journal's triggers again, which were dropped while a migration ran.
+  ///
+  /// - Parameters:
+  ///   - standing: The state before, with the present names of models.
+  ///   - written: The models whose records the migration may have changed. Their journal has a gap.
+  /// - Precondition: A write transaction is open.
+  func resume(
+    _ standing: JournalStanding?, missing written: Set<String>, on connection: Connection
+  ) throws {
+    guard let layouts = try JournalLayouts(reading: connection), !layouts.current.isEmpty else {
+      return
+    }
+    let models = try CatalogEntries.models.read(on: connection)
+    let journal = CompiledJournal(layouts, of: models, in: try Catalog(reading: connection))
+    let plan = try journal.plan(recording: Self.details(layouts, in: models)) { layout, number in
+      !written.contains(layout.model) && standing?.wasIntact(layout, number) ?? false
+    }
+    try Reconciler(connection).apply(plan)
+  }
+
   /// Brings the journal's triggers in line with tables that have changed.
   ///
   /// - Parameter standing: Their state when the transaction began; nil if it is unknown.
