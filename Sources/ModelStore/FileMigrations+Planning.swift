@@ -43,22 +43,15 @@ extension FileMigrations {
   ///
   /// - Throws: What running them throws.
   package func expectedSchema() throws -> SchemaSnapshot {
-    let newest = try status().filter { $0.applied != nil }.map(\.version).max() ?? 0
-    let declarations = Declarations(
-      migrations: declared.filter { $0.version <= newest }, models: models)
-    let scratch = Store(
-      try Store.lease(
-        declaring: declarations, configuration: StoreConfiguration(), name: "The scratch database"
-      ) { try StoreEngines.leaseInMemory(StoreConfiguration(), report: { _ in }) })
-    defer { scratch.close() }
-    return try scratch.schemaSnapshot()
+    let newest = try store.open.catalog.appliedMigrations().last?.version ?? 0
+    return try replay(upTo: newest).snapshot
   }
 
   private func afterPending<Result>(
     _ body: (CatalogEditor, Connection) throws -> Result
   ) throws -> Result {
-    let engine = try store.open
-    return try engine.look { connection in try body(engine.catalog, connection) }
+    let catalog = try store.open.catalog
+    return try catalog.afterPending(declared, creating: models) { try body(catalog, $0) }
   }
 }
 

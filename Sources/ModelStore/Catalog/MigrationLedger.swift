@@ -52,9 +52,11 @@ struct MigrationLedger {
       }
       return AppliedMigration(
         version: try row.integer(at: 0), name: try row.text(at: 1), checksum: try row.text(at: 2),
-        sql: try row.text(at: 3), reverse: try row.optionalText(at: 6), appliedAt: try row.text(at: 4),
+        sql: try row.text(at: 3), reverse: try row.optionalText(at: 6),
+        appliedAt: try row.text(at: 4),
         duration: row.isNull(at: 7) ? nil : .microseconds(try row.integer(at: 7)),
-        program: try row.optionalText(at: 8), kind: kind, replaced: Self.versions(try row.optionalText(at: 9)))
+        program: try row.optionalText(at: 8), kind: kind,
+        replaced: Self.versions(try row.optionalText(at: 9)))
     }
   }
 

@@ -34,7 +34,8 @@ struct JournalStanding {
   /// Renaming changes the texts of triggers, and no records. So the present triggers count.
   func renamed(by renaming: ModelRenaming, on connection: Connection) throws -> JournalStanding {
     let present = Dictionary(
-      grouping: try InstalledObjects.ofJournal(in: connection).objects) { $0.owner?.name ?? "" }
+      grouping: try InstalledObjects.ofJournal(in: connection).objects
+    ) { $0.owner?.name ?? "" }
     var standing = self
     standing.intact = [:]
     for (name, entering) in intact {

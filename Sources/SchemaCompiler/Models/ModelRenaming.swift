@@ -167,7 +167,8 @@ package struct ModelRenaming: Sendable {
     _ match: [BindingSchema.Match], from source: String, to target: String
   ) -> [BindingSchema.Match] {
     match.map {
-      BindingSchema.Match(source: field($0.source, of: source), target: field($0.target, of: target))
+      BindingSchema.Match(
+        source: field($0.source, of: source), target: field($0.target, of: target))
     }
   }
 }

@@ -42,7 +42,8 @@ import Testing
 
   private func schema() throws -> [[SQLValue]] {
     try store.read { tx in
-      try tx.rows("SELECT name, sql FROM sqlite_schema WHERE name GLOB 'a*' ORDER BY 1").map(\.values)
+      try tx.rows("SELECT name, sql FROM sqlite_schema WHERE name GLOB 'a*' ORDER BY 1").map(
+        \.values)
     }
   }
 
@@ -213,7 +214,8 @@ import Testing
     #expect(try migrations(declared).steps().steps.map(\.action) == [.squash])
     #expect(
       try migrations(declared).status().map(\.state)
-        == (areDeclared ? [.applied, .applied, .applied, .pending]
+        == (areDeclared
+          ? [.applied, .applied, .applied, .pending]
           : [.replaced(by: 10), .replaced(by: 10), .replaced(by: 10), .pending]))
     #expect(try migrations(declared).apply().map(\.kind) == [.squash])
     #expect(try ledger() == ["10 squash squash [1, 2, 3]"])

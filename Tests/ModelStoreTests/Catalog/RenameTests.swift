@@ -33,7 +33,8 @@ import Testing
   /// A model that counts the tasks and has a list of them.
   private static func project(of model: String, table: String? = nil) -> ModelSchema {
     ModelSchema(
-      name: "Project", fields: [id, name, FieldSchema(name: "count", type: .integer, defaultSQL: "0")],
+      name: "Project",
+      fields: [id, name, FieldSchema(name: "count", type: .integer, defaultSQL: "0")],
       key: ["id"],
       lists: [ListSchema(name: "tasks", elementTable: table ?? model, slotTable: "Project_tasks")])
   }
@@ -62,7 +63,8 @@ import Testing
   ///
   /// - Returns: The position between the two.
   private func create(
-    _ files: MigratedFiles, _ todo: ModelSchema = task("Todo"), project: ModelSchema = project(of: "Todo"),
+    _ files: MigratedFiles, _ todo: ModelSchema = task("Todo"),
+    project: ModelSchema = project(of: "Todo"),
     title: String = "title"
   ) throws -> JournalPosition {
     let store = try open(files, "old", [project, todo])
@@ -75,9 +77,11 @@ import Testing
     try store.write { tx in
       try tx.execute("INSERT INTO Project (id, name) VALUES (7, 'p')")
       try tx.execute(
-        "INSERT INTO \(identifier: todo.table) (id, \(identifier: title), projectID) VALUES (1, 'a', 7)")
+        "INSERT INTO \(identifier: todo.table) (id, \(identifier: title), projectID) VALUES (1, 'a', 7)"
+      )
       try tx.execute(
-        "INSERT INTO \(identifier: project.lists[0].slotTable) (owner, label, element) VALUES (7, 5, 1)")
+        "INSERT INTO \(identifier: project.lists[0].slotTable) (owner, label, element) VALUES (7, 5, 1)"
+      )
     }
     let position = try store.changeJournal.position()
     try store.write { tx in
@@ -111,7 +115,8 @@ import Testing
     #expect(try store.bindingFindings() == [], sourceLocation: sourceLocation)
     // Triggers, rules and the journal work.
     try store.write { tx in
-      try tx.execute("UPDATE \(identifier: model.table) SET \(identifier: title) = 'c' WHERE id = 1")
+      try tx.execute(
+        "UPDATE \(identifier: model.table) SET \(identifier: title) = 'c' WHERE id = 1")
     }
     #expect(
       try rows(store, "SELECT label FROM \(identifier: model.table)") == [[.text("C")]],
@@ -128,7 +133,9 @@ import Testing
     try store.undo()
     try store.undo()
     #expect(
-      try rows(store, "SELECT \(identifier: title) FROM \(identifier: model.table)") == [[.text("a")]],
+      try rows(store, "SELECT \(identifier: title) FROM \(identifier: model.table)") == [
+        [.text("a")]
+      ],
       sourceLocation: sourceLocation)
   }
 
@@ -201,7 +208,9 @@ import Testing
 
   @Test func twoModelsExchangeTheirTables() throws {
     let files = try files()
-    let models = ["A", "B"].map { ModelSchema(name: $0, fields: [Self.id, Self.name], key: ["id"]) }
+    let models = ["A", "B"].map {
+      ModelSchema(name: $0, fields: [Self.id, Self.name], key: ["id"])
+    }
     let old = try open(files, "old", models)
     try old.write { tx in
       try tx.execute("INSERT INTO A VALUES (1, 'in a')")
@@ -326,7 +335,9 @@ import Testing
 
   @Test func aRemovedModelIsNotMixedWithTheOneThatTakesItsName() throws {
     let files = try files()
-    let models = ["A", "B"].map { ModelSchema(name: $0, fields: [Self.id, Self.name], key: ["id"]) }
+    let models = ["A", "B"].map {
+      ModelSchema(name: $0, fields: [Self.id, Self.name], key: ["id"])
+    }
     let old = try open(files, "old", models)
     try old.write { tx in
       try tx.execute("INSERT INTO A VALUES (1, 'in a')")
@@ -368,7 +379,8 @@ import Testing
     let layouts = "SELECT model, is_current, definition FROM _ms_journal_layouts ORDER BY number"
     let journal = try PlainDatabase(files.path("old")).rows(layouts)
     let migration = Migration(
-      version: 1, name: "rename", sql: "ALTER TABLE Todo RENAME TO Task; INSERT INTO nowhere VALUES (1)")
+      version: 1, name: "rename",
+      sql: "ALTER TABLE Todo RENAME TO Task; INSERT INTO nowhere VALUES (1)")
     #expect(
       failure {
         try open(files, "old", [Self.project(of: "Task"), Self.task("Task")], [migration])
