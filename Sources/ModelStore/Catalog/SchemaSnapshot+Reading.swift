@@ -44,38 +44,49 @@ extension SchemaSnapshot {
     var texts = current.texts
     var statements: [String] = []
     for model in models where !model.isAdopted && model.kind == .table {
-      guard let steps = steps[model.name] else { continue }
-      let table = model.table.asciiFolded
-      let isBlocked = steps.contains { if case .blocked = $0.action { true } else { false } }
-      if isBlocked {
-        let declared = SchemaSQL(model).objects
-        texts.removeAll { text in
-          text.type == "table" && text.name.asciiFolded == table
-            || text.type == "index" && text.table.asciiFolded == table
-              && (text.name.hasPrefix(ModelSchema.referenceIndexPrefix)
-                || declared.contains { $0.name.asciiFolded == text.name.asciiFolded })
-        }
-        texts += declared.map {
-          SchemaText(type: $0.kind.rawValue, name: $0.name, table: model.table, sql: $0.sql)
-        }
+      let actions = steps[model.name, default: []].map(\.action)
+      if actions.contains(where: \.isBlocked) {
+        texts.declare(model)
         continue
       }
-      for step in steps {
-        switch step.action {
-        case .rebuild(let rebuild):
-          texts = texts.map { text in
-            guard text.type == "table", text.name.asciiFolded == table else { return text }
-            return SchemaText(
-              type: text.type, name: text.name, table: text.table, sql: rebuild.sql)
-          }
-        case .inPlace(let sql): statements += sql
-        case .blocked: break
-        }
-      }
+      for case .rebuild(let rebuild) in actions { texts.replace(model.table, by: rebuild.sql) }
+      for case .inPlace(let sql) in actions { statements += sql }
     }
     try scratch.create(texts, droppingWhatFails: ["index"])
     try scratch.run(statements)
     self = try scratch.snapshot()
+  }
+}
+
+extension MigrationPlan.Action {
+  fileprivate var isBlocked: Bool { if case .blocked = self { true } else { false } }
+}
+
+extension [SchemaText] {
+  /// Replaces a table and its declared indexes by those of `model`. Triggers stay, and so do indexes
+  /// that no model declares.
+  fileprivate mutating func declare(_ model: ModelSchema) {
+    let table = model.table.asciiFolded
+    let declared = SchemaSQL(model).objects
+    removeAll { text in
+      guard text.table.asciiFolded == table else { return false }
+      return text.type == "table"
+        || text.type == "index"
+          && (text.name.hasPrefix(ModelSchema.referenceIndexPrefix)
+            || declared.contains { $0.name.asciiFolded == text.name.asciiFolded })
+    }
+    self += declared.map {
+      SchemaText(type: $0.kind.rawValue, name: $0.name, table: model.table, sql: $0.sql)
+    }
+  }
+
+  /// Gives the table called `name` another text.
+  fileprivate mutating func replace(_ name: String, by sql: String) {
+    for index in indices
+    where self[index].type == "table" && self[index].name.asciiFolded == name.asciiFolded {
+      self[index] = SchemaText(
+        type: "table", name: self[index].name, table: self[index].table, sql: sql)
+    }
   }
 }
 

@@ -42,8 +42,8 @@ struct MigrationFile: Hashable {
       throw MigrationProblem(
         path,
         """
-        a migration is called VERSION_NAME.sql, with digits, then lower-case letters, digits and _, \
-        such as 20260820101500_add_due_date.sql
+        a migration is called VERSION_NAME.sql, with digits, then lower-case letters, digits and \
+        _, such as 20260820101500_add_due_date.sql
         """)
     }
     self.version = version

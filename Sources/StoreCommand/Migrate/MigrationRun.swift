@@ -41,7 +41,9 @@ struct MigrationRun {
     let statements = steps.created + steps.steps.flatMap(\.action.statements)
     guard try prepare(statements, asking: { "Apply \(titles(of: steps))?" }) else { return .failed }
     guard !context.isDryRun else {
-      let applied = try file.apply(upTo: version, mode: .preview)
+      let applied = try CommandError.ofMigration {
+        try file.apply(upTo: version, mode: .preview)
+      }
       for migration in applied { try say("would apply", migration) }
       if source.isOfApplication, version == nil { try sayPlan("would be made") }
       try context.console.say("dry run: nothing was changed")
@@ -75,7 +77,7 @@ struct MigrationRun {
   private func apply(_ steps: MigrationSteps, upTo version: Int64?) throws -> Int {
     // Tables of models are created with all pending migrations, in one transaction.
     guard !source.isOfApplication else {
-      let applied = try file.apply(upTo: version)
+      let applied = try CommandError.ofMigration { try file.apply(upTo: version) }
       for migration in applied { try say("applied", migration) }
       return applied.count
     }
@@ -84,7 +86,8 @@ struct MigrationRun {
     for (index, step) in steps.steps.enumerated() {
       progress.show("migrations", done: index, of: steps.steps.count)
       defer { progress.clear() }
-      for migration in try file.apply(upTo: step.version) {
+      let applied = try CommandError.ofMigration { try file.apply(upTo: step.version) }
+      for migration in applied {
         progress.clear()
         try say("applied", migration)
         count += 1
@@ -165,7 +168,9 @@ struct MigrationRun {
       asking: { "Take back \(titles(of: steps))?" })
     guard isReady else { return .failed }
     let verb = context.isDryRun ? "would take back" : "took back"
-    let reverted = try file.revert(to: version, mode: context.isDryRun ? .preview : .commit)
+    let reverted = try CommandError.ofMigration {
+      try file.revert(to: version, mode: context.isDryRun ? .preview : .commit)
+    }
     for migration in reverted {
       try context.console.say("\(verb) \(source.shortTitle(migration.version, migration.name))")
     }
@@ -192,7 +197,9 @@ struct MigrationRun {
         steps.steps.flatMap(\.action.statements), asking: { "Take back \(title), and apply it?" })
     else { return .failed }
     // Both directions run before anything is committed.
-    _ = try file.redo(mode: context.isDryRun ? .preview : .commit)
+    _ = try CommandError.ofMigration {
+      try file.redo(mode: context.isDryRun ? .preview : .commit)
+    }
     guard !context.isDryRun else {
       try context.console.say("would take back and apply \(title)")
       try context.console.say("dry run: nothing was changed")
@@ -242,7 +249,8 @@ struct MigrationRun {
     let losses = try MigrationRehearsal.losses(
       of: statements, in: opened.store.schemaSnapshot(),
       functions: context.application.configuration.functions)
-    return try (losses ?? []).map { loss in
+    guard let losses else { return ["The statements may delete values."] }
+    return try losses.map { loss in
       guard let text = loss.count else { return loss.sentence }
       let count = try opened.read { reads in try reads.rows(text).first?.values.first }
       guard case .integer(let number)? = count else { return loss.sentence }
@@ -274,6 +282,18 @@ struct MigrationRun {
     guard try MigrationDirectory.text(at: path) != text else { return }
     try MigrationDirectory.write(text, to: path)
     try context.console.say("wrote \(path)")
+  }
+}
+
+extension CommandError {
+  /// Runs migrations. An error about one of their statements is a mistake in the migration, and not
+  /// in the file's catalog.
+  static func ofMigration<Result>(_ body: () throws -> Result) throws -> Result {
+    do {
+      return try body()
+    } catch let error as StoreError where error.code == .invalidQuery {
+      throw CommandError(.failed, code: error.code.rawValue, error.message)
+    }
   }
 }
 

@@ -33,7 +33,7 @@ struct PlannedMigrations {
       obstacle = nil
     } catch let error as StoreError where Self.obstacles.contains(error.code) && !steps.isEmpty {
       plan = MigrationPlan()
-      obstacle = CommandError(error).message
+      obstacle = error.message
     }
   }
 

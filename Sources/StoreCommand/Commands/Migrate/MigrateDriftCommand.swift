@@ -10,8 +10,8 @@ struct MigrateDriftCommand: LeafCommand {
     discussion: """
       Examples: storecli migrate drift
       storecli migrate drift --sql | sqlite3 app.db
-      Runs the migrations that the database has had in an empty database, and compares. Also checks \
-      the triggers of bindings, rules and the journal. Exits with 2 if something differs. You can \
+      Runs the migrations that the database has had in an empty database, and compares. Checks the \
+      triggers of bindings, rules and the journal, too. Exits with 2 if something differs. You can \
       keep a difference (--adopt writes it as a migration), take it back (--sql prints the \
       statements), or leave it.
       """)

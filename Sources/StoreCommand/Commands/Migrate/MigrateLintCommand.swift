@@ -12,8 +12,8 @@ struct MigrateLintCommand: LeafCommand {
       Reports wrong names, versions that occur twice, statements that fail or that a migration may \
       not run, deleted values, lost indexes and triggers, and ways back that are missing or lead \
       elsewhere. It needs no database; if there is one, it also reports files that come too late. \
-      A line -- allow: data loss in a file accepts that it deletes values. Exits with 2 if it found \
-      something.
+      A line -- allow: data loss in a file accepts that it deletes values. Exits with 2 if it \
+      found something.
       """)
 
   @OptionGroup var source: MigrationOptions

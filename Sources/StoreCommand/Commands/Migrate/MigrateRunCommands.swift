@@ -31,8 +31,8 @@ struct MigrateDownCommand: ChangingCommand {
     discussion: """
       Examples: storecli migrate down
       storecli migrate down 2 --yes
-      Runs the -- down section as it was when the migration was applied, so it works on any branch. \
-      It asks first; in a script, pass --yes.
+      Runs the -- down section as it was when the migration was applied, so it works on any \
+      branch. It asks first; in a script, pass --yes.
       """)
 
   @Argument(help: "How many migrations.")

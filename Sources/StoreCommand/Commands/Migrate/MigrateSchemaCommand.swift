@@ -10,8 +10,8 @@ struct MigrateSchemaCommand: LeafCommand {
       storecli migrate schema --write
       Tables are in the order of names, each with its indexes and triggers; columns stay in the \
       order of the table. What the store keeps for itself is not shown. With --write, it goes to \
-      Migrations/schema.sql. Once that file exists, up, down, to and redo write it again, so that a \
-      review shows what a migration changes.
+      Migrations/schema.sql. Once that file exists, up, down, to and redo write it again, so that \
+      a review shows what a migration changes.
       """)
 
   @Flag(help: "Write it to schema.sql beside the migrations.")
