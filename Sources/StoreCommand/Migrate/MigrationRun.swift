@@ -302,7 +302,7 @@ extension MigrationSteps.Action {
   var statements: [String] {
     switch self {
     case .run(let statements), .revert(let statements): statements
-    case .runCode, .skip, .squash, .revertByCode, .forget: []
+    case .runCode, .skip, .squash, .revertByCode: []
     }
   }
 }

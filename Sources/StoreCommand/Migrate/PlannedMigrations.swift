@@ -192,7 +192,6 @@ extension MigrationSteps.Action {
     case .squash: "squash"
     case .revert: "revert"
     case .revertByCode: "revertByCode"
-    case .forget: "forget"
     }
   }
 
@@ -201,7 +200,7 @@ extension MigrationSteps.Action {
     switch self {
     case .run, .runCode: "run        "
     case .skip, .squash: "record     "
-    case .revert, .revertByCode, .forget: "take back  "
+    case .revert, .revertByCode: "take back  "
     }
   }
 
@@ -212,7 +211,7 @@ extension MigrationSteps.Action {
     case .runCode: "   in Swift"
     case .skip: "   not run: the tables are created in their present form"
     case .squash: "   not run: it stands for migrations that the database has had"
-    case .revert, .revertByCode, .forget: ""
+    case .revert, .revertByCode: ""
     }
   }
 }
