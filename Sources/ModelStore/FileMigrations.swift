@@ -14,9 +14,9 @@
 /// at once, the second finds nothing to do, or an error that says what the first has changed.
 /// Nothing is ever half done: each migration is one transaction.
 package struct FileMigrations: Sendable {
-  private let store: Store
-  private let declared: [Migration]
-  private let models: [ModelSchema]
+  let store: Store
+  let declared: [Migration]
+  let models: [ModelSchema]
 
   /// - Parameters:
   ///   - declared: The program's migrations, in any order.
@@ -120,7 +120,7 @@ package struct FileMigrations: Sendable {
   @discardableResult
   package func baseline(_ version: Int64, mode: WriteMode = .commit) throws -> [AppliedMigration] {
     try store.open.catalog.baselineMigrations(
-      declared, to: version, expecting: replay(upTo: version), mode)
+      declared, to: version, expecting: replay(upTo: version).schema, mode)
   }
 
   /// Returns how the file's schema differs from the one that the declared migrations up to
@@ -130,18 +130,17 @@ package struct FileMigrations: Sendable {
   package func drift(at version: Int64? = nil) throws -> [String] {
     let engine = try store.open
     let newest = try version ?? engine.catalog.appliedMigrations().last?.version ?? 0
-    let expected = try replay(upTo: newest)
+    let expected = try replay(upTo: newest).schema
     return try engine.look { try SchemaContent(reading: $0) }.differences(from: expected)
   }
 
-  /// Returns the schema that the declared migrations up to `version` create in an empty file.
-  private func replay(upTo version: Int64) throws -> SchemaContent {
+  /// Runs the declared migrations up to `version` in an empty file.
+  func replay(upTo version: Int64) throws -> MigrationReplay {
     let newest = declared.map(\.version).max() ?? 0
     // Models fit the newest migration only.
     return try MigrationReplay(
       declared.filter { $0.version <= version }, models: version == newest ? models : [],
-      functions: store.open.configuration.functions
-    ).schema
+      functions: store.open.configuration.functions)
   }
 
   /// Returns how the schema that `squash` creates in an empty file differs from the one after the

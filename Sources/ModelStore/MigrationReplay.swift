@@ -1,6 +1,8 @@
 /// The schema that migrations create in an empty file, found by running them in memory.
 struct MigrationReplay {
   let schema: SchemaContent
+  /// The same schema, as statements that create it.
+  let snapshot: SchemaSnapshot
 
   /// - Parameters:
   ///   - models: The models whose tables are created first, as in a fresh file.
@@ -19,5 +21,6 @@ struct MigrationReplay {
       })
     defer { store.close() }
     schema = try store.open.look { try SchemaContent(reading: $0) }
+    snapshot = try store.schemaSnapshot()
   }
 }

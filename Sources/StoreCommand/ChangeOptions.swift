@@ -18,3 +18,14 @@ struct ChangeOptions: ParsableArguments {
     }
   }
 }
+
+extension ChangeOptions {
+  /// The options of a command that changes nothing, without parsing words. In an initializer, the
+  /// assignments would define the options and not set them.
+  static func preview(busyTimeout: Double) -> ChangeOptions {
+    var options = ChangeOptions()
+    options.dryRun = true
+    options.busyTimeout = busyTimeout
+    return options
+  }
+}

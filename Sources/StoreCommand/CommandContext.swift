@@ -18,7 +18,7 @@ struct CommandContext {
   let notices = Notices()
   /// Whether to warn of adopted models whose tables have changed. Some commands are about these.
   private let reportsDrift: Bool
-  private let application: Application
+  let application: Application
   let surroundings: Surroundings
 
   init(
@@ -102,9 +102,11 @@ struct CommandContext {
     case writing
     /// To write for as long as the command runs, so that reports cannot wait for its end.
     case following
+    /// To run migrations, without those that opening would run.
+    case migrating
 
     var access: StoreConfiguration.Access {
-      self == .writing || self == .following ? .readWrite : .readOnly
+      self == .reading || self == .looking ? .readOnly : .readWrite
     }
   }
 
@@ -150,6 +152,20 @@ struct CommandContext {
     }
   }
 
+  /// Opens a store to run migrations. What the application declares stays out of it.
+  ///
+  /// - Parameter existing: Whether there must be a file.
+  /// - Throws: As ``openForReading(onReplacement:)``.
+  func openToMigrate(existing: ExistingDatabase) throws -> OpenedStore {
+    try open(for: .migrating, existing: existing)
+  }
+
+  /// Whether a command needs a database that exists.
+  enum ExistingDatabase {
+    case required
+    case created
+  }
+
   /// Opens an existing store for writing; ``openToLook(at:)`` comes first.
   ///
   /// - Parameter journalMode: Only a command that was asked to changes how the file keeps its
@@ -190,15 +206,15 @@ struct CommandContext {
   }
 
   private func open(
-    for purpose: Purpose, at path: String? = nil,
+    for purpose: Purpose, at path: String? = nil, existing: ExistingDatabase = .required,
     journalMode: StoreConfiguration.JournalMode = .asFound,
     onReplacement: (@Sendable (StoreError) -> Void)? = nil
   ) throws -> OpenedStore {
     let location = try location(at: path)
-    if purpose == .reading || purpose == .looking {
+    if purpose == .reading || purpose == .looking || purpose == .migrating {
       try console.say("database: \(location.path) via \(location.sourceText)", at: .verbose)
     }
-    guard location.exists else { throw location.missing }
+    guard existing == .created || location.exists else { throw location.missing }
     var configuration = application.configuration
     configuration.access = purpose.access
     configuration.busyTimeout = busyTimeout
@@ -214,7 +230,11 @@ struct CommandContext {
     // A reading command may run for long, so its later reports are printed at once.
     let warnings = OpeningWarnings { [notices, surroundings] error in
       if error.code == .fileReplaced, let onReplacement { return onReplacement(error) }
-      if purpose == .writing { notices.add(error) } else { surroundings.warn(error) }
+      if purpose == .writing || purpose == .migrating {
+        notices.add(error)
+      } else {
+        surroundings.warn(error)
+      }
     }
     let store = try Store(
       at: location.path, declaring: declarations(for: purpose), configuration: configuration,
@@ -239,7 +259,7 @@ struct CommandContext {
   /// the file as it is, so that it can say what is wrong with it.
   private func declarations(for purpose: Purpose) -> Declarations {
     switch purpose {
-    case .reading: Declarations()
+    case .reading, .migrating: Declarations()
     case .looking: application.declarations
     case .writing, .following:
       isDryRun ? application.declarations.forDryRun : application.declarations

@@ -74,6 +74,10 @@ enum HelpTopic: String, CaseIterable {
       db = "PATH" in $XDG_CONFIG_HOME/storecli/config.toml (~/.config when not set)
     Reading never creates a database. -v prints which of them was used.
 
+    The migrations are the files in the directory that is named by --migrations, else by
+    migrations = "PATH" in the nearest storecli.toml, else in Migrations beside that file, or in
+    the current directory.
+
     A configuration file must belong to you or root, and other users must not be able to write
     it or its directory. Otherwise storecli stops and says what to change; -d and STORECLI_DB
     read no configuration file. Beside db, sharing = "group" does what --shared-with-group does:

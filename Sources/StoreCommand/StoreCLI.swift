@@ -24,8 +24,8 @@ struct StoreCLI: ParsableCommand {
       CommandGroup(
         name: "Schema",
         subcommands: [
-          RulesCommand.self, ValidateCommand.self, BindingsCommand.self, AdoptCommand.self,
-          LeaveCommand.self,
+          MigrateCommand.self, RulesCommand.self, ValidateCommand.self, BindingsCommand.self,
+          AdoptCommand.self, LeaveCommand.self,
         ]),
       CommandGroup(
         name: "History",

@@ -28,24 +28,38 @@ package struct Surroundings: Sendable {
 
   private let variable: @Sendable (String) -> String?
   private let streams: Streams
+  private let clock: @Sendable () -> Int64
 
   /// Those of this process.
   package static let process = Surroundings(
-    variable: { name in getenv(name).map { String(cString: $0) } }, streams: .ofProcess)
+    variable: { name in getenv(name).map { String(cString: $0) } }, streams: .ofProcess,
+    clock: { TimeText.now })
 
-  /// Values. `take` receives everything written, on any thread, in the order of writing.
+  /// Values.
+  ///
+  /// - Parameters:
+  ///   - time: The time of the run, in microseconds since 1970; nil for the system's clock.
+  ///   - take: Receives everything written, on any thread, in the order of writing.
   package init(
-    environment: [String: String], input: [UInt8],
+    environment: [String: String], input: [UInt8], time: Int64? = nil,
     take: @escaping @Sendable ([UInt8], Output) -> Void
   ) {
     self.init(
-      variable: { environment[$0] }, streams: .values(input: input, take: take))
+      variable: { environment[$0] }, streams: .values(input: input, take: take),
+      clock: { time ?? TimeText.now })
   }
 
-  private init(variable: @escaping @Sendable (String) -> String?, streams: Streams) {
+  private init(
+    variable: @escaping @Sendable (String) -> String?, streams: Streams,
+    clock: @escaping @Sendable () -> Int64
+  ) {
     self.variable = variable
     self.streams = streams
+    self.clock = clock
   }
+
+  /// Now, in microseconds since 1970-01-01 00:00:00 UTC.
+  var now: Int64 { clock() }
 
   /// The variables of `names` that are set.
   func variables(_ names: [String]) -> [String: String] {

@@ -77,7 +77,7 @@ struct Migrator {
 
   /// Applies the first pending migration, or all of them if the plan is not empty: once a table was
   /// created, another plan would take it for one in an old form.
-  private func applyNext(
+  func applyNext(
     of migrations: [Migration], creating models: [ModelSchema]
   ) throws -> [Migration] {
     let pending = try outlook(migrations)

@@ -27,9 +27,7 @@ struct SchemaContent {
   }
 
   /// Whether SQLite or the store itself keeps it. Indexes that models declare count as theirs.
-  private static func isOfSystem(_ name: String) -> Bool {
-    name.hasPrefix("_ms_") && !name.hasPrefix("_ms_index_") || name.hasPrefix("sqlite_")
-  }
+  private static func isOfSystem(_ name: String) -> Bool { SchemaSnapshot.isOfSystem(name) }
 
   private mutating func add(_ table: TableFacts) {
     switch table.kind {
@@ -42,7 +40,13 @@ struct SchemaContent {
         AnyHashable(table.isStrict), AnyHashable(table.isWithoutRowID), AnyHashable(Set(checks)),
         AnyHashable(Self.neverReusesKeys(table)),
       ]
-      for column in table.columns { parts["the column \(table.name).\(column.name)"] = column }
+      let expressions = TableSQL(table.sql).generated
+      for column in table.columns {
+        parts["the column \(table.name).\(column.name)"] = [
+          AnyHashable(column),
+          AnyHashable(expressions[column.name.asciiFolded].map(Self.canonical)),
+        ]
+      }
       for key in table.foreignKeys {
         parts["the reference \(table.name) (\(key.columns.joined(separator: ", ")))"] = key
       }
@@ -67,12 +71,5 @@ struct SchemaContent {
     }
   }
 
-  /// The text with one space between tokens and without quotes around names, which ALTER TABLE
-  /// adds.
-  private static func canonical(_ sql: String) -> String {
-    let source = SQLTokens(sql)
-    return source.significant.map { token in
-      token.kind == .quotedName ? source.name(token) : source.text(token.range)
-    }.joined(separator: " ")
-  }
+  private static func canonical(_ sql: String) -> String { SQLTokens.canonical(sql) }
 }

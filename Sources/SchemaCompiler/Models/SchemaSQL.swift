@@ -155,7 +155,7 @@ extension ModelSchema {
   }
 
   /// The prefix of the names of indexes that the store adds for references.
-  static let referenceIndexPrefix = "_ms_index_"
+  package static let referenceIndexPrefix = "_ms_index_"
 
   /// The declared indexes, and one for every reference that would otherwise have none. Deleting a
   /// referenced record searches for the records that refer to it. See

@@ -86,7 +86,7 @@ struct CompletedWord {
     Set(LeadingOptions.takingValue).union([
       "--where", "--sort", "--limit", "--offset", "--at", "--busy-timeout", "--from", "--to",
       "--since", "--author", "--tag", "--actor", "--field", "--txn", "--model", "--consumer",
-      "--exec", "--count", "--timeout", "--sql",
+      "--exec", "--count", "--timeout", "--sql", "--migrations", "--rename", "--drop",
     ])
 
   /// The texts for the word as a list whose last name begins so, such as `a,b`.

@@ -79,6 +79,17 @@ enum Completion {
     kind { _, opened in try opened.store.consumers().map(\.name) }
   }
 
+  /// The versions of the migrations of the application or the project.
+  static var migration: CompletionKind {
+    .custom { words, index, _ in
+      let shell = CompletionShell.requesting
+      let word = CompletedWord(words, at: index, splitsAtBreaks: shell == .bash)
+      let declared = (Program.application.declarations.migrations ?? []).map(\.version)
+      return word.offered(
+        (declared.isEmpty ? word.migrationVersions : declared).map(String.init), for: shell)
+    }
+  }
+
   /// - Parameter find: Returns what may stand for the word; the others are left out.
   private static func kind(
     _ find: @escaping @Sendable (CompletedWord, OpenedStore) throws -> [String]
@@ -129,5 +140,21 @@ enum Completion {
     }
     return try model(of: word, opened)?.fields
       .filter { $0.generated == nil && !isAssigned($0.name) }.map { $0.name + "=" } ?? []
+  }
+}
+
+extension CompletedWord {
+  /// The versions in the directory of migrations; none if it cannot be found.
+  fileprivate var migrationVersions: [Int64] {
+    let option = zip(others, others.dropFirst()).first { $0.0 == "--migrations" }?.1
+    do {
+      let directory = try MigrationDirectory(option: option)
+      return DirectoryListing.names(in: directory.path).compactMap {
+        MigrationFile.parts(of: $0)?.version
+      }
+    } catch {
+      // A completion has no place for a message.
+      return []
+    }
   }
 }

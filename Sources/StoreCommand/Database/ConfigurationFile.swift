@@ -6,6 +6,8 @@ import RecordFormats
 struct ConfigurationFile {
   /// The longest file that is read, in bytes.
   static let maxByteCount = 64 * 1024
+  /// The settings that it may have.
+  static let keys = ["db", "migrations", "sharing"]
 
   private let name: String
   private var values: [String: String] = [:]
@@ -97,7 +99,7 @@ struct ConfigurationFile {
       .failed, code: "configuration",
       "\(name), line \(key.line): there is no setting \(key.name)"
         + (near.isEmpty
-          ? "; the settings are \(known.joined(separator: " and "))."
+          ? "; the settings are \(known.joined(separator: ", "))."
           : CommandError.meant(near)))
   }
 

@@ -87,7 +87,7 @@ struct DatabaseLocation: Hashable, Sendable {
       if let problem = configuration.problem(lacking: "db") { throw problem }
       return nil
     }
-    try configuration.requireKeys(among: ["db", "sharing"])
+    try configuration.requireKeys(among: ConfigurationFile.keys)
     let word = try configuration.string(named: "sharing")
     let sharing = word.flatMap(StoreConfiguration.Sharing.init(rawValue:))
     if let word, sharing == nil {
@@ -137,19 +137,19 @@ struct DatabaseLocation: Hashable, Sendable {
         ?? (source == .application ? nil : "storecli demo"))
   }
 
-  private static func split(_ path: String) -> (directory: String, name: String) {
+  static func split(_ path: String) -> (directory: String, name: String) {
     guard let slash = path.lastIndex(of: "/") else { return (".", path) }
     let directory = path[..<slash]
     return (directory.isEmpty ? "/" : String(directory), String(path[path.index(after: slash)...]))
   }
 
-  private static func path(_ path: String, from directory: String) -> String {
+  static func path(_ path: String, from directory: String) -> String {
     if path.hasPrefix("/") { return path }
     return directory == "/" ? "/" + path : directory + "/" + path
   }
 
   /// The current directory and its parents, to the one that holds `.git`, or to the root.
-  private static func directoriesUpToRepositoryRoot() -> [String] {
+  static func directoriesUpToRepositoryRoot() -> [String] {
     guard let current = getcwd(nil, 0) else { return [] }
     defer { free(current) }
     var parts = String(cString: current).split(separator: "/")
@@ -170,15 +170,6 @@ struct DatabaseLocation: Hashable, Sendable {
 
   /// The names of the files in `directory` that look like databases, sorted.
   private static func databases(in directory: String) -> [String] {
-    guard let stream = opendir(directory) else { return [] }
-    defer { closedir(stream) }
-    var names: [String] = []
-    while let entry = readdir(stream) {
-      let name = withUnsafePointer(to: &entry.pointee.d_name) { pointer in
-        pointer.withMemoryRebound(to: CChar.self, capacity: 256) { String(cString: $0) }
-      }
-      if isNamedLikeDatabase(name) { names.append(name) }
-    }
-    return names.sorted()
+    DirectoryListing.names(in: directory).filter(isNamedLikeDatabase)
   }
 }

@@ -50,6 +50,8 @@ enum RecordedGuide {
       (#"txn \w+"#, "txn 4zsx2q"),
       (#"(?<=  )(now|\d+ s ago)\b"#, "2 s ago"),
       ("\r\n", "\n"),
+      (#"\b2\d{13}(?=_add_due_date|  add_due_date)"#, "20260901123007"),
+      (#"(?<=   )\d+ ms"#, "1 ms"),
       (#"in \d+\.\d s"#, "in 0.1 s"),
     ]
     return replacements.reduce(output) { text, replacement in

@@ -15,6 +15,8 @@ final class Workplace {
   let directory: String
   /// Variables of the runs in addition to the fixed ones.
   var environment: [String: String] = [:]
+  /// The time of runs within this process, in microseconds since 1970; nil for the system's clock.
+  var time: Int64?
 
   init() throws {
     let url = FileManager.default.temporaryDirectory
@@ -49,6 +51,16 @@ final class Workplace {
 
   func write(_ text: String, to name: String) throws {
     try Data(text.utf8).write(to: URL(fileURLWithPath: path(name)))
+  }
+
+  func makeDirectory(_ name: String) throws {
+    try FileManager.default.createDirectory(
+      atPath: path(name), withIntermediateDirectories: true)
+  }
+
+  /// The names in a directory, sorted.
+  func names(in directory: String = ".") throws -> [String] {
+    try FileManager.default.contentsOfDirectory(atPath: path(directory)).sorted()
   }
 
   func contents(of name: String) throws -> String {
@@ -87,12 +99,18 @@ final class Workplace {
 
   func run(_ arguments: [String], input: String = "") throws -> Outcome {
     guard OwnDirectory.isAvailable else { return try runProcess(arguments, input: input) }
+    return try run(Program(arguments: arguments), input: input)
+  }
+
+  /// Runs a command line of an application to its end, within this process.
+  func run(_ program: Program, input: String = "") throws -> Outcome {
     let written = Mutex<(data: [UInt8], talk: [UInt8])>(([], []))
     let code = Mutex<Int32?>(nil)
-    let variables = variables
+    let (variables, time) = (variables, time)
     OwnDirectory.perform(in: directory) {
-      let surroundings = Surroundings(environment: variables, input: Array(input.utf8)) {
-        bytes, output in
+      let surroundings = Surroundings(
+        environment: variables, input: Array(input.utf8), time: time
+      ) { bytes, output in
         written.withLock { written in
           switch output {
           case .data: written.data += bytes
@@ -100,7 +118,7 @@ final class Workplace {
           }
         }
       }
-      let status = Program(arguments: arguments).run(in: surroundings)
+      let status = program.run(in: surroundings)
       code.withLock { $0 = status }
     }
     let status = code.withLock { $0 }

@@ -63,6 +63,27 @@ extension CatalogEditor {
     }
   }
 
+  /// Runs `body` on the file as it will be after the pending migrations, which are rolled back. If
+  /// none is pending, it only reads.
+  func afterPending<Result>(
+    _ declared: [Migration], creating models: [ModelSchema], _ body: (Connection) throws -> Result
+  ) throws -> Result {
+    guard try !migrationSteps(declared, upTo: nil, creating: models).isEmpty else {
+      return try engine.look(body)
+    }
+    let created = try self.created(models, declared, upTo: nil)
+    return try migrating(.preview, declaring: models) { migrator in
+      var result: Result?
+      _ = try migrator.each(isKept: false) {
+        let applied = try migrator.applyNext(of: declared, creating: created)
+        if applied.isEmpty { result = try body(migrator.connection) }
+        return applied
+      }
+      guard let result else { preconditionFailure("Running all migrations has run the body.") }
+      return result
+    }
+  }
+
   func revertMigrations(
     _ declared: [Migration], to version: Int64, _ mode: WriteMode
   ) throws -> [AppliedMigration] {

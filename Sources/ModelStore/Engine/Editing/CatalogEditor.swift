@@ -1,7 +1,7 @@
 /// The declarations of a program that opens a store.
 package struct Declarations: Sendable {
   /// Nil where something is added to a file whose migrations are left as they are.
-  var migrations: [Migration]?
+  package var migrations: [Migration]?
   package var models: [ModelSchema]
   /// The types of those models that have one.
   private(set) var types: [any Model.Type] = []

@@ -1,0 +1,118 @@
+import ModelStore
+import RecordFormats
+
+/// The directory of the migrations of a project, and the schema beside them.
+struct MigrationDirectory {
+  static let usualName = "Migrations"
+  static let schemaName = "schema.sql"
+
+  let path: String
+
+  /// Finds the directory: `--migrations`, else `migrations` in the nearest `storecli.toml`, else
+  /// `Migrations` beside that file or in the current directory. A path in the file counts from it.
+  ///
+  /// - Throws: ``CommandError`` for a configuration file that another user may have written.
+  init(option: String?) throws {
+    if let option {
+      path = option
+      return
+    }
+    for directory in DatabaseLocation.directoriesUpToRepositoryRoot() {
+      let file = directory + "/" + DatabaseLocation.projectFileName
+      guard let configuration = try ConfigurationFile(path: file) else { continue }
+      try configuration.requireKeys(among: ConfigurationFile.keys)
+      let named = try configuration.string(named: "migrations") ?? Self.usualName
+      path = DatabaseLocation.path(named, from: directory)
+      return
+    }
+    path = Self.usualName
+  }
+
+  func file(named name: String) -> String { DatabaseLocation.path(name, from: path) }
+
+  var schemaPath: String { file(named: Self.schemaName) }
+
+  var exists: Bool { DirectoryListing.exists(at: path) }
+
+  /// The files in the order of versions, and what is wrong with others.
+  ///
+  /// - Throws: ``CommandError`` if there is no such directory.
+  func contents() throws -> (files: [MigrationFile], problems: [MigrationProblem]) {
+    guard exists else {
+      throw CommandError(
+        .notFound, code: "noMigrations", "There is no directory \(path) with migrations.",
+        hint: "storecli migrate new NAME")
+    }
+    var files: [MigrationFile] = []
+    var problems: [MigrationProblem] = []
+    let names = DirectoryListing.names(in: path).filter {
+      $0.hasSuffix(MigrationFile.ending) && $0 != Self.schemaName && !$0.hasPrefix(".")
+    }
+    for name in names {
+      do throws(MigrationProblem) {
+        files.append(try MigrationFile(path: file(named: name), text: text(of: name)))
+      } catch {
+        problems.append(error)
+      }
+    }
+    files.sort { $0.version < $1.version }
+    for (first, second) in zip(files, files.dropFirst()) where first.version == second.version {
+      problems.append(
+        MigrationProblem(
+          second.path,
+          "has the version \(second.version) of \(first.fileName); give one of them another version"
+        ))
+    }
+    return (files, problems)
+  }
+
+  /// The files in the order of versions.
+  ///
+  /// - Throws: ``CommandError`` for the first problem.
+  func load() throws -> [MigrationFile] {
+    let (files, problems) = try contents()
+    if let problem = problems.first { throw problem.commandError }
+    return files
+  }
+
+  private func text(of name: String) throws(MigrationProblem) -> String {
+    let path = file(named: name)
+    do {
+      return try Self.text(at: path)
+    } catch {
+      throw MigrationProblem(path, CommandError(error).message)
+    }
+  }
+
+  /// The text of a file of SQL.
+  ///
+  /// - Throws: ``CommandError`` naming the path, also for bytes that are not UTF-8.
+  static func text(at path: String, in surroundings: Surroundings = .process) throws -> String {
+    let bytes = try InputFiles(surroundings: surroundings).contents(of: path)
+    guard let text = String(validating: bytes, as: UTF8.self) else {
+      throw CommandError(.failed, code: "input", "\(path): the text is not UTF-8.")
+    }
+    return text
+  }
+
+  /// Writes a new file, complete or not at all. Creates the directory if there is none.
+  ///
+  /// - Throws: ``CommandError`` if a file has that name.
+  func create(_ name: String, _ text: String) throws -> String {
+    if !exists { try DirectoryListing.create(at: path) }
+    let path = file(named: name)
+    guard FileIdentity(of: path) == nil else {
+      throw CommandError(
+        .failed, code: "fileExists", "There is already a file at \(path).",
+        hint: "choose another name")
+    }
+    try Self.write(text, to: path)
+    return path
+  }
+
+  static func write(_ text: String, to path: String) throws {
+    let file = try OutputFile(path: path, refusing: [])
+    try file.sink.append(text)
+    try file.close()
+  }
+}

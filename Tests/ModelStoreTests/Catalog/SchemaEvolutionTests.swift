@@ -1,0 +1,224 @@
+import Testing
+
+@testable import ModelStore
+
+/// The statements that turn one schema into another, run on a file with records.
+@Suite(.tags(.unit)) struct SchemaEvolutionTests {
+  private static let base = """
+    CREATE TABLE List (id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE);
+    CREATE TABLE Todo (
+      id INTEGER PRIMARY KEY, title TEXT NOT NULL CHECK (title <> ''),
+      list INTEGER REFERENCES List (id) ON DELETE CASCADE, size INTEGER DEFAULT 1);
+    CREATE INDEX by_list ON Todo (list);
+    CREATE TRIGGER shout AFTER INSERT ON Todo BEGIN UPDATE List SET name = upper(name); END;
+    CREATE VIEW titles AS SELECT title FROM Todo;
+    """
+
+  private static let records = """
+    INSERT INTO List VALUES (1, 'a'), (2, 'b');
+    INSERT INTO Todo VALUES (7, 'x', 1, 4), (9, 'y', 2, NULL);
+    """
+
+  private func evolution(
+    to desired: String, from current: String = base, renames: [SchemaRename] = [],
+    dropping: Set<String> = []
+  ) throws -> SchemaEvolution {
+    try SchemaEvolution(
+      from: SchemaSnapshot(script: current), to: SchemaSnapshot(script: desired),
+      renames: renames, dropping: dropping)
+  }
+
+  /// Runs the statements as a migration on a file with records, and then the way back.
+  ///
+  /// - Returns: The records of Todo after the way there.
+  private func run(_ evolution: SchemaEvolution, to desired: String) throws -> [String] {
+    let files = try MigratedFiles()
+    try PlainDatabase(files.path("todo")).execute(
+      "PRAGMA journal_mode = WAL; \(Self.base) \(Self.records)")
+    try PlainDatabase(files.path("new")).execute("PRAGMA journal_mode = WAL; \(desired)")
+    let there = Migration(
+      version: 1, name: "there", sql: evolution.steps.flatMap(\.statements).script)
+    let store = try Store(at: files.path("todo"), migrations: [there])
+    #expect(try store.schemaDifferences(from: Store(at: files.path("new"))) == [])
+    let rows = try store.read { reads in try reads.rows("SELECT * FROM Todo ORDER BY 1") }
+    store.close()
+    if let reverse = evolution.reverse {
+      let back = Migration(version: 2, name: "back", sql: reverse.flatMap(\.statements).script)
+      let returned = try Store(at: files.path("todo"), migrations: [there, back])
+      try PlainDatabase(files.path("old")).execute("PRAGMA journal_mode = WAL; \(Self.base)")
+      #expect(try returned.schemaDifferences(from: Store(at: files.path("old"))) == [])
+    }
+    return rows.map { $0.values.map(\.description).joined(separator: " ") }
+  }
+
+  @Test func aColumnIsAddedInPlace() throws {
+    let desired = Self.base.replacing(
+      "DEFAULT 1)", with: "DEFAULT 1, due TEXT NOT NULL DEFAULT '-')")
+    let evolution = try evolution(to: desired)
+    #expect(
+      evolution.steps == [
+        .init(
+          changes: ["Todo.due add"],
+          statements: [#"ALTER TABLE "Todo" ADD COLUMN due TEXT NOT NULL DEFAULT '-'"#])
+      ])
+    #expect(
+      evolution.reverse?.flatMap(\.statements) == [#"ALTER TABLE "Todo" DROP COLUMN "due""#])
+    #expect(try run(evolution, to: desired) == ["7 'x' 1 4 '-'", "9 'y' 2 NULL '-'"])
+  }
+
+  @Test func aRebuildKeepsTheIndexAndTheTrigger() throws {
+    let desired = Self.base.replacing(
+      "size INTEGER DEFAULT 1", with: "size INTEGER, CHECK (id > 0)")
+    let evolution = try evolution(to: desired)
+    #expect(evolution.steps.map(\.changes) == [["Todo.size no default", "Todo CHECK (id > 0)"]])
+    #expect(evolution.steps.map(\.isRebuild) == [true])
+    #expect(
+      evolution.steps[0].statements.suffix(2).map { String($0.prefix(20)) } == [
+        "CREATE INDEX by_list", "CREATE TRIGGER shout",
+      ])
+    #expect(try run(evolution, to: desired) == ["7 'x' 1 4", "9 'y' 2 NULL"])
+  }
+
+  @Test func aDroppedColumnIsALossWithoutAWayBack() throws {
+    let desired = Self.base.replacing(", size INTEGER DEFAULT 1", with: "")
+    let evolution = try evolution(to: desired)
+    #expect(evolution.steps.flatMap(\.losses) == [.column("size", of: "Todo")])
+    #expect(evolution.reverse == nil)
+    #expect(try run(evolution, to: desired) == ["7 'x' 1", "9 'y' 2"])
+  }
+
+  @Test func anIndexedColumnAndItsIndexAreDropped() throws {
+    let desired = """
+      CREATE TABLE List (id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE);
+      CREATE TABLE Todo (
+        id INTEGER PRIMARY KEY, title TEXT NOT NULL CHECK (title <> ''),
+        size INTEGER DEFAULT 1);
+      CREATE TRIGGER shout AFTER INSERT ON Todo BEGIN UPDATE List SET name = upper(name); END;
+      CREATE VIEW titles AS SELECT title FROM Todo;
+      """
+    let evolution = try evolution(to: desired)
+    #expect(evolution.steps.map(\.changes) == [["index by_list drop"], ["Todo.list drop"]])
+    #expect(try run(evolution, to: desired) == ["7 'x' 4", "9 'y' NULL"])
+  }
+
+  @Test func aPossibleRenameIsAQuestionUntilItIsAnswered() throws {
+    let desired = Self.base.replacing("size", with: "effort")
+    let open = try evolution(to: desired)
+    let rename = SchemaRename(table: "Todo", column: "size", newName: "effort")
+    #expect(open.questions == [.init(dropped: "Todo.size", renames: [rename])])
+    let dropping = try evolution(to: desired, dropping: ["Todo.size"])
+    #expect(dropping.questions == [])
+    #expect(try run(dropping, to: desired) == ["7 'x' 1 1", "9 'y' 2 1"])
+    let renaming = try evolution(to: desired, renames: [rename])
+    #expect(renaming.questions == [])
+    #expect(
+      renaming.steps.flatMap(\.statements) == [
+        #"ALTER TABLE "Todo" RENAME COLUMN "size" TO "effort""#
+      ])
+    #expect(try run(renaming, to: desired) == ["7 'x' 1 4", "9 'y' 2 NULL"])
+  }
+
+  @Test func aTableIsRenamedWithAColumn() throws {
+    let desired = Self.base.replacing("List", with: "Folder").replacing("name", with: "label")
+    let open = try evolution(to: desired)
+    #expect(open.questions.map(\.dropped) == [])
+    let evolution = try evolution(
+      to: desired,
+      renames: [
+        SchemaRename(table: "List", newName: "Folder"),
+        SchemaRename(table: "List", column: "name", newName: "label"),
+      ])
+    #expect(evolution.steps.map(\.isRebuild) == [false, false])
+    #expect(try run(evolution, to: desired) == ["7 'x' 1 4", "9 'y' 2 NULL"])
+  }
+
+  @Test func objectsAreDroppedBeforeAndCreatedAfterTables() throws {
+    let desired = Self.base
+      .replacing("SELECT title FROM Todo", with: "SELECT title, due FROM Todo")
+      .replacing("DEFAULT 1)", with: "DEFAULT 1, due TEXT)")
+      .replacing("CREATE INDEX by_list ON Todo (list)", with: "CREATE INDEX by_due ON Todo (due)")
+    let evolution = try evolution(to: desired)
+    #expect(
+      evolution.steps.flatMap(\.changes) == [
+        "view titles drop", "index by_list drop", "Todo.due add", "index by_due create",
+        "view titles create",
+      ])
+    #expect(try run(evolution, to: desired) == ["7 'x' 1 4 NULL", "9 'y' 2 NULL NULL"])
+  }
+
+  @Test func tablesComeAndGo() throws {
+    let desired = Self.base + "CREATE TABLE Tag (id INTEGER PRIMARY KEY) STRICT, WITHOUT ROWID;"
+    #expect(
+      try evolution(to: desired).reverse?.flatMap(\.losses) == [.table("Tag")])
+    #expect(try run(evolution(to: desired), to: desired).count == 2)
+  }
+
+  @Test(arguments: [
+    ("size INTEGER DEFAULT 1, day TEXT DEFAULT CURRENT_TIMESTAMP)", true),
+    ("size INTEGER DEFAULT 1, code TEXT UNIQUE)", true),
+    ("size INTEGER DEFAULT 1, half AS (size / 2) STORED)", true),
+    ("size INTEGER DEFAULT 1, half AS (size / 2))", false),
+    ("size INTEGER DEFAULT 1, other INTEGER REFERENCES List (id))", false),
+    ("size INTEGER DEFAULT 1, other INTEGER DEFAULT 1 REFERENCES List (id))", true),
+    ("size INTEGER DEFAULT 1, rest TEXT CHECK (rest <> title))", false),
+    ("size TEXT DEFAULT 1)", true),
+    ("size INTEGER DEFAULT 1, UNIQUE (title, list))", true),
+    ("size INTEGER DEFAULT 1) STRICT", true),
+  ])
+  func whatSQLiteCannotAddInPlaceIsCopied(_ end: String, isRebuild: Bool) throws {
+    let desired = Self.base.replacing("size INTEGER DEFAULT 1)", with: end)
+    let evolution = try evolution(to: desired)
+    #expect(evolution.steps.map(\.isRebuild) == [isRebuild], "\(evolution.steps)")
+    #expect(try run(evolution, to: desired).count == 2)
+  }
+
+  @Test func aColumnThatMustHaveAValueIsAWarning() throws {
+    let desired = Self.base.replacing("DEFAULT 1)", with: "DEFAULT 1, code TEXT NOT NULL)")
+    let evolution = try evolution(to: desired)
+    #expect(evolution.steps.flatMap(\.warnings).count == 1)
+    #expect(throws: StoreError.self) { try run(evolution, to: desired) }
+  }
+
+  @Test func theHighestKeyIsKept() throws {
+    let old = "CREATE TABLE T (id INTEGER PRIMARY KEY AUTOINCREMENT, a TEXT);"
+    let new = "CREATE TABLE T (id INTEGER PRIMARY KEY AUTOINCREMENT, a INTEGER);"
+    let evolution = try evolution(to: new, from: old)
+    let database = try PlainDatabase(MigratedFiles().path("t"))
+    try database.execute(
+      "\(old) INSERT INTO T (id) VALUES (1), (9); DELETE FROM T; "
+        + evolution.steps.flatMap(\.statements).script)
+    #expect(
+      try database.rows("SELECT name, seq FROM sqlite_sequence") == [[.text("T"), .integer(9)]])
+  }
+
+  @Test func equalSchemasNeedNothing() throws {
+    let spelled = Self.base.replacing("INTEGER", with: "integer").replacing(
+      "size", with: "\"size\"")
+    #expect(try evolution(to: spelled).steps == [])
+  }
+
+  @Test func aSnapshotIsAScriptThatMakesTheSameSchema() throws {
+    let snapshot = try SchemaSnapshot(script: Self.base)
+    let again = try SchemaSnapshot(script: snapshot.script)
+    #expect(again.script == snapshot.script)
+    #expect(again.namesOfDifferences(from: snapshot) == [])
+    #expect(
+      snapshot.script.split(separator: "\n").filter { $0.hasPrefix("CREATE") }
+        .map { $0.split(separator: " ")[2] } == ["List", "Todo", "by_list", "shout", "titles"])
+  }
+
+  @Test(arguments: ["Todo.nothing=x", "Nothing=x"])
+  func aRenameOfNothingIsRefused(_ text: String) throws {
+    let rename = try #require(SchemaRename(text))
+    #expect(throws: StoreError.self) { try evolution(to: Self.base, renames: [rename]) }
+  }
+
+  @Test(arguments: ["Todo", "Todo.a.b=c", "=x", "Todo=", "Todo.=x", "Todo.a=b.c", "a=b=c"])
+  func otherTextsAreNoRenames(_ text: String) {
+    #expect(SchemaRename(text) == nil)
+  }
+}
+
+extension [String] {
+  fileprivate var script: String { map { $0 + ";" }.joined(separator: "\n") }
+}
