@@ -98,6 +98,8 @@ public final class Store: Sendable {
     declaring declarations: Declarations, configuration: StoreConfiguration, name: String,
     leasing lend: () throws -> StoreLease
   ) throws -> StoreLease {
+    var declarations = declarations
+    declarations.progress = configuration.schemaProgress
     do {
       let lease = try lend()
       do {
