@@ -167,6 +167,14 @@ public final class Store: Sendable {
   ///
   /// In a child of the process that opened the store, this does nothing.
   public func close() { lease.end(.waiting) }
+
+  /// Closes the store and removes the empty log that reading leaves beside the file, if no program
+  /// uses the file any more.
+  package func closeRemovingEmptyLog() {
+    let path = path
+    close()
+    EmptyLog.remove(beside: path)
+  }
 }
 
 // Writing.
