@@ -146,9 +146,10 @@ import Testing
     // The copy of the table takes more than this.
     try write([UInt8](repeating: 1, count: free - (1 << 20)), to: ballast)
     let parts = Recorder<Int>()
-    let error = failure {
-      try Self.migrate(world.path, Self.configuration { _, done, _ in parts.add(done) })
-    }
+    var configuration = Self.configuration { _, done, _ in parts.add(done) }
+    // Pages that do not fit are written to the log before the commit.
+    configuration.cacheSize = 256 << 10
+    let error = failure { try Self.migrate(world.path, configuration) }
     #expect(error?.code == .outOfSpace, "\(error as Any)")
     #expect(parts.events.first == 0 && parts.events.last != Self.rowCount, "\(parts.events)")
     #expect(try world.content() == before)

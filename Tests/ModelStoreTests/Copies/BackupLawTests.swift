@@ -49,8 +49,8 @@ import Testing
   private static var restorationCount: Int { max(5, backupCount / 10) }
 
   @Test func eachRestorationUnderLoadIsOneTransaction() throws {
-    let world = try CopyWorld(
-      recordCount: 3000, configuration: StoreConfiguration(checkpointFrameCount: 50))
+    let configuration = StoreConfiguration(checkpointFrameCount: 50)
+    let world = try CopyWorld(recordCount: 3000, configuration: configuration)
     try world.writeSome(1)
     let target = world.directory.file("backup.store")
     try world.store.backup(to: target)
@@ -58,7 +58,7 @@ import Testing
     for round in 0..<Self.restorationCount {
       load.waitForWrites(3)
       let before = load.acknowledged
-      try Store.restore(world.path, from: target)
+      try Store.restore(world.path, from: target, configuration: configuration)
       load.waitForWrites(3)
       let after = load.acknowledged
       let ids = try world.store.fetch(Album.all.order { $0.id }).map(\.id)
