@@ -144,7 +144,7 @@ import Testing
     let ballast = disk.path + "/ballast"
     let free = (16 << 20) - (try disk.usedByteCount)
     // The copy of the table takes more than this.
-    try write([UInt8](repeating: 1, count: free - (1 << 20)), to: ballast)
+    try write([UInt8](repeating: 1, count: free - (400 << 10)), to: ballast)
     let parts = Recorder<Int>()
     var configuration = Self.configuration { _, done, _ in parts.add(done) }
     // Pages that do not fit are written to the log before the commit.

@@ -254,7 +254,7 @@ private struct Application {
   ) throws {
     // The other program's change is the last one, with the records that the binding changed.
     let newest = try #require(try store.changeJournal.transactions().first)
-    #expect(newest.positions.lowerBound > position)
+    #expect(newest.positions.upperBound > position)
     let end = try store.changeJournal.position()
     var past: [String: Set<[SQLValue]>] = [:]
     for model in application.models {
