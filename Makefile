@@ -55,7 +55,7 @@ quick: sqlite
 	@Scripts/run-tests quick $$(Scripts/suites --skip law process fault)
 
 # The laws alone. ROUNDS is the count of random transactions of each law that takes a count; kills
-# of programs take a hundredth of it. Without SEED each run takes a new one.
+# of programs take a hundredth of it, and backups a fiftieth. Without SEED each run takes a new one.
 laws: sqlite
 	@Scripts/build --build-tests
 	@seed='$(SEED)'; \
@@ -65,6 +65,7 @@ laws: sqlite
 		MODELSTORE_LIVE_TRANSACTIONS=$$(($(ROUNDS) * 10)) \
 		MODELSTORE_BINDING_TRANSACTIONS=$(ROUNDS) MODELSTORE_RULE_TRANSACTIONS=$(ROUNDS) \
 		MODELSTORE_FOREIGN_STEPS=$(ROUNDS) MODELSTORE_SCHEMA_PAIRS=$(ROUNDS) MODELSTORE_FOREIGN_COMMITS=$(ROUNDS) \
+		MODELSTORE_DIFFERENCES=$(ROUNDS) MODELSTORE_BACKUPS=$$(($(ROUNDS) / 50 + 1)) \
 		MODELSTORE_KILL_ROUNDS=$$(($(ROUNDS) / 100 + 1)); \
 	Scripts/run-tests laws $$(Scripts/suites --filter law); \
 	status=$$?; echo "==> ROUNDS=$(ROUNDS) SEED=$$seed"; exit $$status

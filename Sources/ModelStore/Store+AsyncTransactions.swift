@@ -4,7 +4,8 @@ extension Store {
   ///
   /// - Parameter models: The models of the program. The other parameters are those of the
   ///   synchronous form.
-  /// - Throws: As the synchronous form; `CancellationError` if you cancel the task.
+  /// - Throws: As the synchronous form; `CancellationError` if you cancel the task. If tables were
+  ///   being copied, they are as before.
   public convenience init(
     at path: String, models: any Model.Type..., migrations: [Migration] = [],
     bindings: [FieldBinding] = [], rules: [Rule] = [], validators: [Validator] = [],

@@ -13,8 +13,8 @@ extension Store {
   ///
   /// - Returns: The records that differ, ordered by model and key. A key that has only another
   ///   storage class, such as 1 and 1.0, is a deletion and an insertion.
-  /// - Throws: ``StoreError`` with code `schemaMismatch` if a model has other fields or another key
-  ///   in the other store, or exists in one of them only and has records.
+  /// - Throws: ``StoreError`` with code `schemaMismatch` and every model that has other fields or
+  ///   another key in the other store, or exists in one of them only and has records.
   /// - Complexity: Reads all records of both stores in the order of their keys. The memory depends
   ///   on the differences only; see ``forEachDifference(to:_:)``.
   public func difference(to other: Store) throws -> [RecordDifference] {
@@ -39,20 +39,23 @@ extension Store {
     // Readers are taken in one order, so that two comparisons cannot wait for each other.
     if own.file.path < others.file.path {
       try own.read { before in
-        try others.read { after in try Self.compare(before, after, body) }
+        try others.read { after in try compare(before, with: other, after, body) }
       }
     } else {
       try others.read { after in
-        try own.read { before in try Self.compare(before, after, body) }
+        try own.read { before in try compare(before, with: other, after, body) }
       }
     }
   }
 
-  private static func compare(
-    _ before: borrowing ReadTransaction, _ after: borrowing ReadTransaction,
+  private func compare(
+    _ before: borrowing ReadTransaction, with other: Store, _ after: borrowing ReadTransaction,
     _ body: (RecordDifference) throws -> Void
   ) throws {
-    try StoreComparison(left: before.access, right: after.access).forEach(body)
+    try StoreComparison(
+      left: .init(name: path, access: before.access),
+      right: .init(name: other.path, access: after.access)
+    ).forEach(body)
   }
 
   /// Calls `body`, on a thread of the store, with each record of ``difference(to:)``.

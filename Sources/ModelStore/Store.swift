@@ -98,6 +98,8 @@ public final class Store: Sendable {
     declaring declarations: Declarations, configuration: StoreConfiguration, name: String,
     leasing lend: () throws -> StoreLease
   ) throws -> StoreLease {
+    var declarations = declarations
+    declarations.progress = configuration.schemaProgress
     do {
       let lease = try lend()
       do {
@@ -165,6 +167,14 @@ public final class Store: Sendable {
   ///
   /// In a child of the process that opened the store, this does nothing.
   public func close() { lease.end(.waiting) }
+
+  /// Closes the store and removes the empty log that reading leaves beside the file, if no program
+  /// uses the file any more.
+  package func closeRemovingEmptyLog() {
+    let path = path
+    close()
+    EmptyLog.remove(beside: path)
+  }
 }
 
 // Writing.

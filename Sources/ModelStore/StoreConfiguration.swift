@@ -1,8 +1,8 @@
 /// The settings of a store, each with its unit, its default and the reason for it.
 ///
 /// Two stores on one file in one process share one engine, so their settings must be equal. Only
-/// `schemaChanges`, `changeJournal`, `sharing`, and whether a writing store creates the file may
-/// differ.
+/// `schemaChanges`, `schemaProgress`, `changeJournal`, `sharing`, and whether a writing store creates
+/// the file may differ.
 public struct StoreConfiguration: Hashable, Sendable {
   /// What the store may do with the file.
   public enum Access: Hashable, Sendable {
@@ -122,11 +122,14 @@ public struct StoreConfiguration: Hashable, Sendable {
     /// Also apply a ``MigrationPlan`` that ``MigrationPlan/isSafe``: for example, add a new rule,
     /// unique set or reference that all records meet. Any other plan is an error that carries it:
     /// ``StoreError/migrationPlan``. Opening may then copy tables, and waits for other processes
-    /// up to the busy timeout.
+    /// up to the busy timeout. See ``StoreConfiguration/schemaProgress``.
     case migrate
     /// Change nothing; any difference is an error.
     case none
   }
+
+  /// Receives how far opening has changed the file, and can stop it. By default there is none.
+  public var schemaProgress: SchemaProgress?
 
   /// Whether the file's change journal records the changes of the declared models, and in how much
   /// detail. By default each model keeps the setting of the file, which is off at first. With the
@@ -168,8 +171,9 @@ public struct StoreConfiguration: Hashable, Sendable {
     cacheSize: Int = 16 * 1024 * 1024, checkpointFrameCount: Int = 1000,
     statementCacheCapacity: Int = 128, maxValueSize: Int = 1_000_000_000,
     journalMode: JournalMode = .writeAheadLog, refusals: Refusals = Refusals(),
-    schemaChanges: SchemaChanges = .createTables, changeJournal: JournalDetail? = nil,
-    journalRetention: JournalRetention? = nil, functions: Set<SQLFunction> = []
+    schemaChanges: SchemaChanges = .createTables, schemaProgress: SchemaProgress? = nil,
+    changeJournal: JournalDetail? = nil, journalRetention: JournalRetention? = nil,
+    functions: Set<SQLFunction> = []
   ) {
     self.sharing = sharing
     self.access = access
@@ -183,6 +187,7 @@ public struct StoreConfiguration: Hashable, Sendable {
     self.journalMode = journalMode
     self.refusals = refusals
     self.schemaChanges = schemaChanges
+    self.schemaProgress = schemaProgress
     self.changeJournal = changeJournal
     self.journalRetention = journalRetention
     self.functions = functions
@@ -193,6 +198,7 @@ public struct StoreConfiguration: Hashable, Sendable {
   func isCompatible(with other: StoreConfiguration) -> Bool {
     var mine = self
     mine.schemaChanges = other.schemaChanges
+    mine.schemaProgress = other.schemaProgress
     mine.changeJournal = other.changeJournal
     mine.sharing = other.sharing
     mine.readsOnWriter = other.readsOnWriter

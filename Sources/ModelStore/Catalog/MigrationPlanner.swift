@@ -166,7 +166,9 @@ struct MigrationPlanner {
       losses: changes.flatMap(\.losses))
     guard let revision else { return step }
     let name = revision.table.name.asciiFolded
-    let own = texts.filter { $0.table.asciiFolded == name && !$0.sql.isEmpty }
+    let own = texts.filter { text in
+      text.type != "table" && !text.sql.isEmpty && text.table.asciiFolded == name
+    }
     let count = try connection.firstRow(
       "SELECT count(*) FROM main.\(identifier: revision.table.name)"
     ) { row in Int(try row.integer(at: 0)) }
@@ -177,8 +179,8 @@ struct MigrationPlanner {
         triggers: own.filter { $0.type == "trigger" }.map(\.name),
         views: texts.filter { $0.type == "view" && $0.mentions(name) }.map(\.name),
         referringTables: catalog.tables.filter { other in
-          other.name.asciiFolded != name
-            && other.foreignKeys.contains { $0.table.asciiFolded == name }
+          other.foreignKeys.contains { $0.table.asciiFolded == name }
+            && other.name.asciiFolded != name
         }.map(\.name),
         keepsSequence: TableSQL.hasAutoincrement(revision.sql)))
     return step

@@ -20,8 +20,8 @@ struct Reconciler {
 
   /// Applies `plan`, and checks that records keep the values that bindings write.
   ///
-  /// - Parameter onProgress: Called for each binding with the number of processed records and the
-  ///   total.
+  /// - Parameter onProgress: Called for each binding with the name of its target's model, the number
+  ///   of processed records, and the total.
   /// - Returns: The bindings whose records were updated, in the plan's order.
   /// - Throws: ``SQLiteError`` from SQLite, for example if records break a unique rule;
   ///   ``StoreError`` if an expression is rejected or records do not keep their value. The caller
@@ -30,7 +30,8 @@ struct Reconciler {
   /// - Complexity: One pass over the target's table for each binding whose records must be updated.
   @discardableResult
   func apply(
-    _ plan: SchemaPlan, onProgress: (_ done: Int, _ all: Int) throws -> Void = { _, _ in }
+    _ plan: SchemaPlan,
+    onProgress: (_ model: String, _ done: Int, _ all: Int) throws -> Void = { _, _, _ in }
   ) throws -> [Synchronised] {
     precondition(connection.isInTransaction, "A schema changes only inside a transaction.")
     var synchronised: [Synchronised] = []
@@ -45,7 +46,9 @@ struct Reconciler {
       case .addColumn(let statement): try AddedColumns.run(statement, on: connection)
       case .checkNames(let binding): try binding.checkNames(on: connection)
       case .synchronise(let binding):
-        let count = try binding.synchronise(on: connection, onProgress: onProgress)
+        let count = try binding.synchronise(on: connection) { done, all in
+          try onProgress(binding.binding.target.model, done, all)
+        }
         synchronised.append(
           Synchronised(binding: binding.binding.name, recordCount: count))
       case .write(let statement): try connection.run(statement)
@@ -66,7 +69,7 @@ struct Reconciler {
   @discardableResult
   func reconcile(
     _ bindings: CompiledBindings,
-    onProgress: (_ done: Int, _ all: Int) throws -> Void = { _, _ in }
+    onProgress: (_ model: String, _ done: Int, _ all: Int) throws -> Void = { _, _, _ in }
   ) throws -> [Synchronised] {
     let computable = try bindings.keeping { try $0.missingFunction(on: connection) == nil }
     return try apply(

@@ -28,7 +28,7 @@ struct TableRevision {
     guard let new = try read(table.name, sql), keeps(new) else { return nil }
     let allowed = Set(remaining)
     let found = SchemaDifference.differences(
-      of: [schema], in: catalog.replacing(table.name, by: merged(new)))
+      of: [schema], in: catalog.replacing(merged(new)))
     guard found.allSatisfy(allowed.contains) else { return nil }
   }
 
@@ -124,12 +124,5 @@ extension TableEdit {
     guard case .removeCheck(let name, let condition) = self else { return false }
     return check.name == name
       && SQLTokens(check.condition).normalized == SQLTokens(condition).normalized
-  }
-}
-
-extension Catalog {
-  fileprivate func replacing(_ name: String, by table: TableFacts) -> Catalog {
-    let others = tables.filter { $0.name.asciiFolded != name.asciiFolded }
-    return Catalog(schemaVersion: schemaVersion, tables: others + [table])
   }
 }

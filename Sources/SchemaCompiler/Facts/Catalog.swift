@@ -6,7 +6,7 @@
 package struct Catalog: Hashable, Sendable {
   package let schemaVersion: Int64
   /// Every table and view except `sqlite_schema` itself, sorted by name.
-  package let tables: [TableFacts]
+  package private(set) var tables: [TableFacts]
   private let positions: [ExactText: Int]
 
   package init(schemaVersion: Int64, tables: [TableFacts]) {
@@ -19,5 +19,15 @@ package struct Catalog: Hashable, Sendable {
   /// Returns the table or view called `name`, compared as SQLite compares names.
   package func table(named name: String) -> TableFacts? {
     positions[ExactText(name.asciiFolded)].map { tables[$0] }
+  }
+
+  /// Returns the catalog with `table` in place of the one with its name. Without such a table, the
+  /// catalog is unchanged.
+  package func replacing(_ table: TableFacts) -> Catalog {
+    var catalog = self
+    if let position = positions[ExactText(table.name.asciiFolded)] {
+      catalog.tables[position] = table
+    }
+    return catalog
   }
 }

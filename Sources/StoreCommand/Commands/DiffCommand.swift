@@ -108,7 +108,9 @@ struct DiffCommand: ChangingCommand {
         }
       }
     }
-    try report.finish()
+    // Git shows what a text conversion says, and does not remove the files that it leaves.
+    try report.end()
+    opened.store.closeRemovingEmptyLog()
     return .ok
   }
 }

@@ -38,11 +38,17 @@ struct DifferenceReport {
     }
   }
 
+  /// Ends the report, and says how many records it has.
   func finish() throws {
+    try end()
+    try context.console.say(Grouped.text(count, "record"))
+  }
+
+  /// Ends the report.
+  func end() throws {
     if context.format == .json { try context.console.writeLine(count == 0 ? "[]" : "\n]") }
     if let rows { try context.finish(rows) }
     try context.console.finish()
-    try context.console.say(Grouped.text(count, "record"))
   }
 }
 

@@ -147,4 +147,73 @@ import Testing
     // The first one reads the table of the observed model.
     #expect(counts[0] == counts[1])
   }
+
+  // Changing tables.
+
+  /// The models with a rule in each, for which every table is copied.
+  private static func revised(_ models: [ModelSchema]) -> [ModelSchema] {
+    models.map { model in
+      var model = model
+      model.rules = [
+        RuleSchema(name: "\(model.name).priced", message: "", condition: "price < 1000")
+      ]
+      return model
+    }
+  }
+
+  /// W20.
+  @Test func planningTakesAFewStatementsForEachTableThatChanges() throws {
+    func count(_ plan: (World, Store) throws -> MigrationPlan) throws -> [Int] {
+      try Self.counts { world in
+        let store = try Store(at: world.path, configuration: StoreConfiguration(maxReaderCount: 1))
+        defer { store.close() }
+        let before = try store.engine.connections.readers.sync { $0.statementCount }
+        #expect(try plan(world, store).isBlocked == false)
+        return try store.engine.connections.readers.sync { $0.statementCount } - before
+      }
+    }
+    func plan(_ models: [ModelSchema], of store: Store) throws -> MigrationPlan {
+      let engine = store.engine
+      return try engine.look { connection in
+        try engine.catalog.migrationDraft(for: models, on: connection).plan
+      }
+    }
+    let settled = try count { world, store in
+      let plan = try plan(world.declarations.models, of: store)
+      #expect(plan.isEmpty)
+      return plan
+    }
+    #expect(settled[1] - settled[0] <= 38 * 3, "\(settled)")
+    let changed = try count { world, store in
+      let plan = try plan(Self.revised(world.declarations.models), of: store)
+      #expect(plan.steps.count == world.declarations.models.count)
+      return plan
+    }
+    #expect(changed[1] - changed[0] <= 38 * 8, "\(changed)")
+  }
+
+  /// W19.
+  @Test func aCopiedTableTakesAsManyStatementsForEachNumberOfRecords() throws {
+    let counts = try [10, 10_000].map { recordCount in
+      let world = try World(2)
+      let first = try world.open()
+      try first.write { tx in
+        try tx.execute(
+          """
+          WITH RECURSIVE n (i) AS (VALUES (2) UNION ALL SELECT i + 1 FROM n WHERE i < \(recordCount))
+          INSERT INTO M0 (id, price) SELECT i, i % 100 FROM n
+          """)
+      }
+      first.close()
+      var declarations = world.declarations
+      declarations.models = Self.revised(declarations.models)
+      let store = try Store(
+        at: world.path, declaring: declarations,
+        configuration: StoreConfiguration(schemaChanges: .migrate), onError: { _ in })
+      defer { store.close() }
+      return try Self.statementCount(of: store)
+    }
+    #expect(counts[0] == counts[1])
+    #expect(counts[0] <= 873, "\(counts)")
+  }
 }

@@ -1,36 +1,51 @@
+import CFaultVFS
+import CSQLite
 import Foundation
+import Glibc
+import Synchronization
 import Testing
 
 @testable import ModelStore
 
 /// Random pairs of schemas: either the tables of a file become as the newer models declare them and
-/// nothing is lost, or opening fails with a plan and nothing changes.
+/// nothing is lost, or opening fails with a plan and nothing changes. Some of the programs that
+/// change a file are killed before; then the file is old or new, and the next program goes on.
+///
 /// `MODELSTORE_SEED` shifts the seed, and `MODELSTORE_SCHEMA_PAIRS` says how many.
-@Suite(.tags(.law)) struct MigrationLawTests {
+@Suite(.tags(.law), .ownThreads) struct MigrationLawTests {
   private static let pairCount =
     ProcessInfo.processInfo.environment["MODELSTORE_SCHEMA_PAIRS"].flatMap { Int($0) } ?? 200
+  /// One of so many pairs is first migrated by a process that is killed.
+  private static let killInterval = 10
 
   private struct Outcome {
     var migrated = 0
     var refused = 0
     var rebuilt = 0
+    var renamed = 0
+    var killedBefore = 0
+    var killedAfter = 0
   }
 
   private let directory: TemporaryDirectory
 
   init() throws { directory = try TemporaryDirectory() }
 
-  private func open(
-    _ path: String, _ world: MigrationWorld, _ models: [ModelSchema],
-    _ changes: StoreConfiguration.SchemaChanges
+  private static func configuration(of world: MigrationWorld, isNew: Bool) -> StoreConfiguration {
+    StoreConfiguration(
+      durability: .normal, schemaChanges: isNew ? .migrate : .none, changeJournal: world.journal)
+  }
+
+  private static func open(
+    _ path: String, _ world: MigrationWorld, isNew: Bool = true,
+    configuration: StoreConfiguration? = nil
   ) throws -> Store {
-    let isNew = models == world.new
-    let bindings = isNew && world.isLossy ? [] : world.bindings
-    return try Store(
+    try Store(
       at: path,
-      declaring: Declarations(models: models, bindings: bindings, changeJournal: world.journal),
-      configuration: StoreConfiguration(
-        durability: .normal, schemaChanges: changes, changeJournal: world.journal),
+      declaring: Declarations(
+        migrations: isNew ? world.migrations : [], models: isNew ? world.new : world.old,
+        bindings: isNew ? world.newBindings : world.bindings, changeJournal: world.journal),
+      configuration: configuration ?? Self.configuration(of: world, isNew: isNew),
       onError: { Issue.record($0) })
   }
 
@@ -40,7 +55,7 @@ import Testing
   ) throws {
     try PlainDatabase(path).execute("PRAGMA journal_mode = WAL; " + world.tables)
     try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: path)
-    let store = try open(path, world, world.old, .none)
+    let store = try Self.open(path, world, isNew: false)
     let rows = world.rows(&generator)
     try store.write { tx in
       for row in rows {
@@ -55,68 +70,232 @@ import Testing
     store.close()
     try PlainDatabase(path).execute(world.script)
     // New triggers make the store create its own again, behind them.
-    try open(path, world, world.old, .none).close()
+    try Self.open(path, world, isNew: false).close()
   }
 
-  private func notes(_ path: String) throws -> [String] {
-    try PlainDatabase(path).rows(
-      """
-      SELECT l.model FROM _ms_journal AS j JOIN _ms_journal_layouts AS l ON l.number = j.c0
-      WHERE j.layout = 0 AND j.entry IN (2, 3) ORDER BY j.position
-      """
-    ).map { $0[0].description.filter { $0 != "'" } }
-  }
-
-  private func recordedCount(_ path: String) throws -> [[SQLValue]] {
-    try PlainDatabase(path).rows("SELECT count(*) FROM _ms_journal WHERE layout <> 0")
-  }
-
-  @Test func aSchemaChangesCompletelyOrNotAtAll() throws {
+  @Test func aSchemaChangesCompletelyOrNotAtAll() async throws {
     var outcome = Outcome()
     for seed in 0..<Self.pairCount {
       var generator = SeededGenerator(seed: UInt64(seed))
       let world = MigrationWorld(&generator)
-      guard SchemaValidation(world.new).problems.isEmpty else { continue }
+      guard try SchemaValidation(world.new.withSlotModels()).problems.isEmpty else { continue }
       let path = directory.file("\(seed).store")
       try create(path, world, &generator)
-      try check(path, world, seed, &outcome)
+      let earlier = try Earlier(path, world, copyingTo: directory.file("renamed.store"))
+      if seed.isMultiple(of: Self.killInterval) {
+        let limit = 1 << Int.random(in: 1...11, using: &generator)
+        let call = Int.random(in: 1...limit, using: &generator)
+        try await kill(path, seed, atCall: call)
+        let isOld = try checkAfterKill(path, world, earlier, "seed \(seed), call \(call)")
+        if isOld { outcome.killedBefore += 1 } else { outcome.killedAfter += 1 }
+      }
+      try check(path, world, earlier, "seed \(seed)", &outcome)
+      try FileManager.default.removeItem(atPath: path)
     }
     // The law says nothing if nothing happens.
     #expect(outcome.migrated > Self.pairCount / 8, "\(outcome)")
     #expect(outcome.refused > Self.pairCount / 20, "\(outcome)")
     #expect(outcome.rebuilt > Self.pairCount / 10, "\(outcome)")
+    #expect(outcome.renamed > Self.pairCount / 20, "\(outcome)")
+    #expect(outcome.killedBefore > 0 || Self.pairCount < 200, "\(outcome)")
+    #expect(outcome.killedAfter > 0 || Self.pairCount < 200, "\(outcome)")
+    print("schema pairs: \(outcome)")
   }
 
-  private func check(
-    _ path: String, _ world: MigrationWorld, _ seed: Int, _ outcome: inout Outcome
-  ) throws {
-    let before = try MigrationSnapshot(path)
-    let (notesBefore, recorded) = (try notes(path), try recordedCount(path))
-    let plan = try Store.migrationPlan(
-      at: path, schemas: world.new, configuration: StoreConfiguration(durability: .normal))
-    let declared = Set(
-      (world.old + world.new).flatMap { SchemaSQL($0).objects }.map(\.name))
+  // Kills
+
+  private static let changingCalls: [fault_vfs_op] = [.write, .truncate, .sync, .delete, .shmLock]
+
+  /// Runs the new version in a process that kills itself at a call that changes a file, or at its
+  /// end.
+  private func kill(_ path: String, _ seed: Int, atCall call: Int) async throws {
+    await #expect(processExitsWith: .signal(SIGKILL)) {
+      [path = path as String, seed = seed as Int, call = call as Int] in
+      try MigrationLawTests.migrate(path, seed, dyingAtCall: call)
+    }
+  }
+
+  private static func migrate(_ path: String, _ seed: Int, dyingAtCall call: Int) throws {
+    var generator = SeededGenerator(seed: UInt64(seed))
+    let world = MigrationWorld(&generator)
+    try #require(fault_vfs_register() == SQLITE_OK)
+    var configuration = configuration(of: world, isNew: true)
+    configuration.fileSystem = "fault"
+    // With a small cache, pages are in the log long before the commit.
+    configuration.cacheSize = 16 << 10
+    callsLeft.store(call, ordering: .relaxed)
+    for operation in Self.changingCalls {
+      try #require(fault_vfs_add_hook(operation, nil, dieAtTheLastCall, nil) > 0)
+    }
     do {
-      let store = try open(path, world, world.new, .migrate)
-      #expect(plan.isSafe, "seed \(seed): \(plan)")
-      let losses = before.losses(
-        in: try MigrationSnapshot(path), declared: declared, widened: world.widened)
-      #expect(losses == [], "seed \(seed): \(plan)")
-      #expect(try store.migrationPlan() == MigrationPlan(), "seed \(seed)")
-      #expect(try store.schemaDrift() == [], "seed \(seed)")
-      #expect(try notes(path).dropFirst(notesBefore.count) == plan.journalGaps[...], "seed \(seed)")
-      #expect(try recordedCount(path) == recorded, "seed \(seed)")
-      store.close()
+      try open(path, world, configuration: configuration).close()
+    } catch let error as StoreError {
+      #expect(error.code == .schemaMismatch)
+    }
+    Glibc.kill(getpid(), SIGKILL)
+  }
+
+  /// - Returns: Whether the file is as before.
+  private func checkAfterKill(
+    _ path: String, _ world: MigrationWorld, _ earlier: Earlier, _ label: String
+  ) throws -> Bool {
+    let now = try Earlier(path, world)
+    if now.schema == earlier.schema {
+      #expect(earlier.before.losses(in: now.before) == [], "\(label)")
+      #expect(now.catalog == earlier.catalog, "\(label)")
+      return true
+    }
+    // A migration is a transaction of its own.
+    let isRenamed = !world.migrations.isEmpty && now.plan?.isEmpty == false
+    let losses =
+      isRenamed
+      ? earlier.renamed.losses(in: now.before, declared: try world.declaredNames)
+      : earlier.renamed.losses(
+        in: now.before, declared: try world.declaredNames, widened: world.widened,
+        filled: world.filled)
+    #expect(losses == [], "\(label)")
+    #expect(isRenamed || now.plan?.isEmpty == true, "\(label)")
+    return false
+  }
+
+  // Comparing
+
+  private func check(
+    _ path: String, _ world: MigrationWorld, _ earlier: Earlier, _ label: String,
+    _ outcome: inout Outcome
+  ) throws {
+    do {
+      let store = try Self.open(path, world)
+      defer { store.close() }
+      let losses = earlier.renamed.losses(
+        in: try MigrationSnapshot(path), declared: try world.declaredNames,
+        widened: world.widened, filled: world.filled)
+      #expect(losses == [], "\(label)")
+      #expect(try store.migrationPlan() == MigrationPlan(), "\(label)")
+      #expect(try store.schemaDrift() == [], "\(label)")
+      #expect(try store.bindingFindings() == [], "\(label)")
+      try checkJournal(store, path, world, earlier, label)
       outcome.migrated += 1
+      guard let plan = earlier.plan else {
+        outcome.renamed += 1
+        return
+      }
+      #expect(plan.isSafe, "\(label): \(plan)")
       if plan.steps.contains(where: { if case .rebuild = $0.action { true } else { false } }) {
         outcome.rebuilt += 1
       }
     } catch let error as StoreError where error.code == .schemaMismatch {
-      #expect(!plan.isSafe, "seed \(seed): \(plan)")
-      #expect(error.migrationPlan == plan, "seed \(seed)")
-      let losses = before.losses(in: try MigrationSnapshot(path), declared: [], widened: [])
-      #expect(losses == [], "seed \(seed)")
+      // A migration stays applied, with the tables that were created for it.
+      let losses = earlier.renamed.losses(
+        in: try MigrationSnapshot(path),
+        declared: earlier.plan == nil ? try world.declaredNames : [])
+      #expect(losses == [], "\(label): \(error)")
       outcome.refused += 1
+      guard let plan = earlier.plan else { return }
+      #expect(!plan.isSafe, "\(label): \(plan)")
+      #expect(error.migrationPlan == plan, "\(label)")
+    }
+  }
+
+  /// The journal has each record as it was before, or a gap, and only where the plan says so.
+  private func checkJournal(
+    _ store: Store, _ path: String, _ world: MigrationWorld, _ earlier: Earlier, _ label: String
+  ) throws {
+    let now = try RecordedChanges(PlainDatabase(path))
+    // The journal of a model that the file did not have begins.
+    let known = Set(try world.old.withSlotModels().map(\.name))
+    let notes = now.notes.dropFirst(earlier.journal.notes.count).filter(known.contains)
+    if let plan = earlier.plan {
+      #expect(notes == plan.journalGaps, "\(label)")
+      if world.filled.isEmpty { #expect(now.count == earlier.journal.count, "\(label)") }
+    }
+    guard world.journal == .full else { return }
+    for model in world.old {
+      let hasGap = notes.contains(model.name) || earlier.plan == nil
+      let present = try store.schema.model(named: model.name)
+      do {
+        let past = try store.fetch(
+          StoreQuery<DynamicRecord>(present), at: earlier.journal.end)
+        let places = model.fields.map { present.fieldIndex(named: $0.name) ?? 0 }
+        let found = Set(past.map { record in places.map { record.values[$0] } })
+        #expect(found == earlier.records[model.name], "\(label): \(model.name)")
+      } catch let error as StoreError where error.code == .journalGap {
+        #expect(hasGap, "\(label): \(model.name)")
+      }
+    }
+  }
+
+  /// What the change journal of a file has.
+  private struct RecordedChanges {
+    /// The models for which the journal begins or has a gap, in order.
+    var notes: [String] = []
+    /// How many changes it has.
+    var count: [[SQLValue]] = []
+    var end = JournalPosition.start
+
+    init(_ file: PlainDatabase) throws {
+      guard try !file.rows("SELECT 1 FROM sqlite_schema WHERE name = '_ms_journal'").isEmpty else {
+        return
+      }
+      notes = try file.rows(
+        """
+        SELECT l.model FROM _ms_journal AS j JOIN _ms_journal_layouts AS l ON l.number = j.c0
+        WHERE j.layout = 0 AND j.entry IN (2, 3) ORDER BY j.position
+        """
+      ).map { $0[0].description.filter { $0 != "'" } }
+      count = try file.rows("SELECT count(*) FROM _ms_journal WHERE layout <> 0")
+      let end = try file.rows("SELECT ifnull(max(position), 0) FROM _ms_journal")
+      if case .integer(let number) = end[0][0] { self.end = JournalPosition(rawValue: number) }
+    }
+  }
+
+  /// A file before it is migrated.
+  private struct Earlier {
+    let before: MigrationSnapshot
+    /// The same after the migrations.
+    let renamed: MigrationSnapshot
+    /// nil if there are migrations, which a plan does not consider.
+    var plan: MigrationPlan?
+    let schema: [[SQLValue]]
+    let catalog: [[SQLValue]]
+    let journal: RecordedChanges
+    /// The records of each model of the older version, as it reads them.
+    var records: [String: Set<[SQLValue]>] = [:]
+
+    /// - Parameter copy: Where to apply the migrations, to know what they change.
+    init(_ path: String, _ world: MigrationWorld, copyingTo copy: String? = nil) throws {
+      before = try MigrationSnapshot(path)
+      let file = try PlainDatabase(path)
+      schema = try file.rows("SELECT type, name, tbl_name, sql FROM sqlite_schema ORDER BY rowid")
+      catalog = try file.rows("SELECT * FROM _ms_models ORDER BY 1")
+      journal = try RecordedChanges(file)
+      guard let copy else {
+        renamed = before
+        plan = try Store.migrationPlan(
+          at: path, schemas: world.new, configuration: StoreConfiguration(durability: .normal))
+        return
+      }
+      for model in world.old {
+        let columns = model.fields.map { SQLText.quoted($0.column) }.joined(separator: ", ")
+        records[model.name] = Set(
+          try file.rows("SELECT \(columns) FROM \(SQLText.quoted(model.table))"))
+      }
+      guard !world.migrations.isEmpty else {
+        renamed = before
+        plan = try Store.migrationPlan(
+          at: path, schemas: world.new, configuration: StoreConfiguration(durability: .normal))
+        return
+      }
+      try file.execute("VACUUM INTO \(SQLText.literal(copy))")
+      let changed = try PlainDatabase(copy)
+      // The migrator drops the triggers of the journal, too.
+      for row in schema where row[0] == .text("trigger") {
+        let name = row[1].description.filter { $0 != "'" }
+        if name.hasPrefix("_ms_") { try changed.execute("DROP TRIGGER \(SQLText.quoted(name))") }
+      }
+      try changed.execute(MigrationWorld.renaming)
+      renamed = try MigrationSnapshot(copy)
+      try FileManager.default.removeItem(atPath: copy)
     }
   }
 
@@ -138,7 +317,7 @@ import Testing
       """)
     let before = try MigrationSnapshot(path)
     try file.execute(script)
-    return before.losses(in: try MigrationSnapshot(path), declared: [], widened: [])
+    return before.losses(in: try MigrationSnapshot(path))
   }
 
   @Test(arguments: [
@@ -157,4 +336,11 @@ import Testing
   func whatIsLostIsFound(script: String, losses: [String]) throws {
     #expect(try damaged(script) == losses)
   }
+}
+
+/// How many calls of the file system this process makes before it is killed.
+private let callsLeft = Atomic(Int.max)
+
+private func dieAtTheLastCall(_: UnsafeMutableRawPointer?) {
+  if callsLeft.subtract(1, ordering: .relaxed).newValue < 0 { Glibc.kill(getpid(), SIGKILL) }
 }

@@ -215,29 +215,6 @@ import Testing
     try PlainDatabase(files.path("a")).execute("ALTER TABLE Todo ADD COLUMN more TEXT")
     #expect(try store.planNow().steps.map(\.changes) == [["Todo.more drop"]])
   }
-
-  @Test func planningForManyModelsReadsEachTableOnce() throws {
-    let models = (0..<200).map { number in
-      ModelSchema(
-        name: "M\(number)",
-        fields: [FieldSchema(name: "id", type: .integer, isRowID: true)]
-          + (0..<10).map { FieldSchema(name: "f\($0)", type: .text, isOptional: true) },
-        key: ["id"])
-    }
-    let files = try Files()
-    try files.create("a", models)
-    let changed = models.map { model in
-      var model = model
-      model.fields[1].defaultSQL = "''"
-      return model
-    }
-    let clock = ContinuousClock()
-    var steps = 0
-    let time = try clock.measure { steps = try plan(files, changed).steps.count }
-    #expect(steps == 200)
-    // The target is 100 ms for an optimized build on a quiet machine.
-    #expect(time < .seconds(5))
-  }
 }
 
 extension Store {

@@ -28,7 +28,7 @@ struct MigrationSnapshot {
     }
     for table in tables {
       let name = SQLText.quoted(table)
-      let columns = try file.rows("SELECT name FROM pragma_table_info(\(SQLText.literal(table)))")
+      let columns = try file.rows("SELECT name FROM pragma_table_xinfo(\(SQLText.literal(table)))")
         .map { $0[0].plainText }
       let hasRowID =
         try file.rows(
@@ -54,8 +54,10 @@ struct MigrationSnapshot {
   /// - Parameters:
   ///   - declared: The names of the indexes that models declare, which may come and go.
   ///   - widened: The columns whose whole numbers may have become real numbers.
+  ///   - filled: The columns whose values a new binding writes.
   func losses(
-    in later: MigrationSnapshot, declared: Set<String>, widened: Set<String>
+    in later: MigrationSnapshot, declared: Set<String> = [], widened: Set<String> = [],
+    filled: Set<String> = []
   ) -> [String] {
     var losses = later.problems.map { "problem: \($0)" }
     for (table, own) in objects {
@@ -75,7 +77,7 @@ struct MigrationSnapshot {
         continue
       }
       for (before, after) in zip(own, others) {
-        for (column, value) in before {
+        for (column, value) in before where !filled.contains("\(table).\(column)") {
           let isSame =
             widened.contains("\(table).\(column)")
             ? after[column] == value.widened : after[column] == value

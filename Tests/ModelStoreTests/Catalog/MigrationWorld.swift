@@ -6,6 +6,9 @@ struct MigrationWorld {
   var old: [ModelSchema]
   var new: [ModelSchema]
   var bindings: [FieldBinding] = []
+  var newBindings: [FieldBinding] = []
+  /// The migrations of the new version: none, or a rename.
+  private(set) var migrations: [Migration] = []
   var journal: JournalDetail?
   /// What another program adds to the file of the old version.
   private(set) var script = ""
@@ -17,12 +20,17 @@ struct MigrationWorld {
   init(_ generator: inout SeededGenerator) {
     old = [Self.list, Self.todo, Self.tag]
     for _ in 0..<Int.random(in: 0...4, using: &generator) { Self.vary(&old, &generator) }
+    if Int.random(in: 0..<3, using: &generator) == 0 { old[0].lists = [Self.todos] }
     new = old
-    if Bool.random(using: &generator) {
-      bindings = [.copy(from: "List.name", to: "Todo.listName", through: "Todo.list")]
+    let binding = FieldBinding.copy(from: "List.name", to: "Todo.listName", through: "Todo.list")
+    switch Int.random(in: 0..<5, using: &generator) {
+    case 0, 1: (bindings, newBindings) = ([binding], [binding])
+    case 2: newBindings = [binding]
+    default: break
     }
     journal = [nil, .full, .keys].randomElement(using: &generator) ?? nil
     for _ in 0..<Int.random(in: 1...5, using: &generator) { change(&generator) }
+    if Int.random(in: 0..<6, using: &generator) == 0 { rename() }
     addObjects(&generator)
   }
 
@@ -46,6 +54,10 @@ struct MigrationWorld {
       FieldSchema(name: "listName", type: .text, isOptional: true),
       FieldSchema(name: "done", type: .boolean, defaultSQL: "0"),
     ], key: ["id"])
+
+  /// An ordered list of todos.
+  private static let todos = ListSchema(
+    name: "todos", elementTable: "the todos", slotTable: "slots")
 
   private static let tag = ModelSchema(
     name: "Tag",
@@ -74,7 +86,7 @@ struct MigrationWorld {
   private mutating func change(_ generator: inout SeededGenerator) {
     let model = Int.random(in: 0..<3, using: &generator)
     let number = new[model].fields.count * 100 + Int.random(in: 0...99, using: &generator)
-    switch Int.random(in: 0..<22, using: &generator) {
+    switch Int.random(in: 0..<23, using: &generator) {
     case 0:
       new[model].fields.append(FieldSchema(name: "f\(number)", type: .text, isOptional: true))
     case 1:
@@ -116,14 +128,41 @@ struct MigrationWorld {
       new[1].fields[1].collation = .nocase
       new[1].rules.append(
         RuleSchema(name: "r\(number)", message: "", condition: "\"ti\"\"tle\" <> 't4'"))
+    case 21: new[0].lists = new[0].lists.isEmpty ? [Self.todos] : []
     default:
-      guard bindings.isEmpty, Int.random(in: 0..<3, using: &generator) == 0 else { return }
+      guard newBindings.isEmpty, Int.random(in: 0..<3, using: &generator) == 0 else { return }
       if new[1].fields.count > 4, new[1].fields[4].name == "listName" {
         new[1].fields.remove(at: 4)
       }
       isLossy = true
     }
   }
+
+  /// Renames a field, which takes a migration.
+  private mutating func rename() {
+    new[0].fields[2].name = "sign"
+    new[0].fields[2].column = "sign"
+    func renamed(_ names: [String]) -> [String] { names.map { $0 == "code" ? "sign" : $0 } }
+    new[0].uniques = new[0].uniques.map(renamed)
+    for index in new[0].indexes.indices {
+      new[0].indexes[index].fields = renamed(new[0].indexes[index].fields)
+    }
+    migrations = [Migration(version: 1, name: "rename", sql: Self.renaming)]
+  }
+
+  static let renaming = "ALTER TABLE List RENAME COLUMN code TO sign"
+
+  /// The names of the tables and indexes that models declare.
+  var declaredNames: Set<String> {
+    get throws {
+      Set(
+        try (old.withSlotModels() + new.withSlotModels()).flatMap { SchemaSQL($0).objects }
+          .map(\.name))
+    }
+  }
+
+  /// The columns that a new binding fills, as `Todo.size`.
+  var filled: Set<String> { bindings.isEmpty && !newBindings.isEmpty ? ["the todos.listName"] : [] }
 
   /// A new field, and a constraint that names it.
   private mutating func addTogether(
@@ -173,6 +212,7 @@ struct MigrationWorld {
       "CREATE INDEX partial ON \"the todos\" (size) WHERE done = 1;",
       "CREATE INDEX expression ON \"the todos\" (abs(size) DESC, id);",
       "CREATE INDEX lengths ON List (length(name)) WHERE code IS NOT NULL;",
+      "CREATE TABLE computed (id INTEGER PRIMARY KEY, t INTEGER REFERENCES \"the todos\" ON DELETE SET NULL, twice AS (t * 2) STORED, half AS (t / 2)); INSERT INTO computed (t) SELECT id FROM \"the todos\";",
       "CREATE TABLE child (t INTEGER REFERENCES \"the todos\" ON DELETE CASCADE ON UPDATE CASCADE);",
       "CREATE TABLE labels (w, l, FOREIGN KEY (w, l) REFERENCES Tag ON DELETE CASCADE);",
     ]
@@ -191,14 +231,13 @@ struct MigrationWorld {
 
   /// Tables of the first version, which have more than a model declares.
   var tables: String {
-    old.flatMap { SchemaSQL($0).objects }.map { object in
-      let text =
-        object.name == "the todos" && object.kind == .table
-        ? object.sql.replacingFirst(
-          "PRIMARY KEY", with: "PRIMARY KEY AUTOINCREMENT -- never again\n")
-        : object.sql
-      return text + ";\n"
-    }.joined()
+    get throws {
+      try old.withSlotModels().flatMap { SchemaSQL($0).objects }.map { object in
+        guard object.name == "the todos", object.kind == .table else { return object.sql + ";\n" }
+        return object.sql.replacingFirst(
+          "PRIMARY KEY", with: "PRIMARY KEY AUTOINCREMENT -- never again\n") + ";\n"
+      }.joined()
+    }
   }
 
   /// Rows that fit the first version, and some of the time also the second.
@@ -223,6 +262,12 @@ struct MigrationWorld {
     for id in 0..<count / 2 {
       let list = isTame ? id * 2 : id * 3
       rows.append("INSERT INTO Tag VALUES (\("w\(id)"), \(list), \(Double(id) / 4))")
+    }
+    if !old[0].lists.isEmpty {
+      for id in 0..<count {
+        rows.append(
+          "INSERT INTO slots (owner, label, element) VALUES (\(id * 2), \(id * 8), \(id * 3))")
+      }
     }
     if count > 0 { rows.append("DELETE FROM \"the todos\" WHERE id = \((count - 1) * 3)") }
     return rows

@@ -5,7 +5,7 @@ import Testing
 @testable import ModelStore
 
 /// Where the database lies, beside the project.
-private enum ChinookFile {
+enum ChinookFile {
   static let source = (0..<5).reduce(URL(filePath: #filePath)) { url, _ in
     url.deletingLastPathComponent()
   }.appending(path: "shared/data/chinook.sqlite")

@@ -45,6 +45,36 @@ import Testing
     #expect(positions.count > 1)
   }
 
+  /// How many restorations under load.
+  private static var restorationCount: Int { max(5, backupCount / 10) }
+
+  @Test func eachRestorationUnderLoadIsOneTransaction() throws {
+    let configuration = StoreConfiguration(checkpointFrameCount: 50)
+    let world = try CopyWorld(recordCount: 3000, configuration: configuration)
+    try world.writeSome(1)
+    let target = world.directory.file("backup.store")
+    try world.store.backup(to: target)
+    let load = Load(world.store, from: 2)
+    for round in 0..<Self.restorationCount {
+      load.waitForWrites(3)
+      let before = load.acknowledged
+      try Store.restore(world.path, from: target, configuration: configuration)
+      load.waitForWrites(3)
+      let after = load.acknowledged
+      let ids = try world.store.fetch(Album.all.order { $0.id }).map(\.id)
+      // The record of the backup, and without a hole what was written after the restoration.
+      let later = Array(ids.dropFirst())
+      #expect(ids.first == 1, "round \(round)")
+      #expect(later.allSatisfy { $0 > before }, "round \(round): \(later), \(before)")
+      #expect(
+        later == Array((later.first ?? 0)...max(later.last ?? 0, after)), "round \(round)")
+      #expect(try world.store.checkIntegrity() == [], "round \(round)")
+      #expect(try world.store.bindingFindings() == [], "round \(round)")
+    }
+    load.end()
+    #expect(load.failures.events == [])
+  }
+
   /// The control: what copies the files of an open store is found by the same check.
   @Test func aFileCopyUnderLoadIsFound() throws {
     let world = try CopyWorld(recordCount: 3000)
@@ -61,5 +91,59 @@ import Testing
     try world.store.checkpoint()
     copy(skip: 20, count: 100_000)
     #expect(try world.findings(of: target) != [])
+  }
+}
+
+/// A thread that writes, and one that reads, until they are stopped.
+private final class Load: Sendable {
+  let failures = Recorder<String>()
+  private let newest: Atomic<Int64>
+  private let isDone = Atomic(false)
+  private let ended = DispatchSemaphore(value: 0)
+
+  /// Each write inserts an album, and gives two artists the same name.
+  init(_ store: Store, from first: Int64) {
+    newest = Atomic(first - 1)
+    run {
+      let number = self.acknowledged + 1
+      try store.write { tx in
+        try tx.insert(Album(id: number, title: "title \(number)", artistID: number % 100 + 1))
+        try tx.update(Artist(id: 2000, name: "name \(number)"))
+        try tx.update(Artist(id: 1, name: "name \(number)"))
+      }
+      self.newest.store(number, ordering: .sequentiallyConsistent)
+    }
+    run {
+      let names = try store.read { reads in
+        [try reads.find(Artist.self, 1)?.name, try reads.find(Artist.self, 2000)?.name]
+      }
+      // In the backup, both have other names.
+      let isWhole = names[0] == names[1] || names[1]?.hasPrefix("2000 ") == true
+      if !isWhole { self.failures.add("\(names)") }
+    }
+  }
+
+  /// The newest album whose commit has returned.
+  var acknowledged: Int64 { newest.load(ordering: .sequentiallyConsistent) }
+
+  private func run(_ body: @escaping @Sendable () throws -> Void) {
+    DispatchQueue(label: "test.load").async {
+      do {
+        while !self.isDone.load(ordering: .relaxed) { try body() }
+      } catch {
+        self.failures.add("\(error)")
+      }
+      self.ended.signal()
+    }
+  }
+
+  func waitForWrites(_ count: Int64) {
+    let wanted = acknowledged + count
+    while acknowledged < wanted, failures.events.isEmpty { sched_yield() }
+  }
+
+  func end() {
+    isDone.store(true, ordering: .relaxed)
+    for _ in 0..<2 { ended.wait() }
   }
 }

@@ -45,6 +45,31 @@ import Testing
     #expect(query.count == 11)
   }
 
+  @Test func consumersAndObserversGoOnAfterCompacting() throws {
+    let world = try CopyWorld(recordCount: 3000)
+    let consumer = try world.store.consumer("mail", startingAt: .end)
+    let query = try world.store.liveQuery(Album.all.order { $0.title })
+    let titles = Recorder<[String]>()
+    let token = try query.observe { changes in
+      titles.add(changes.isReset ? ["reset"] : changes.insertions.map(\.record.title))
+    }
+    try world.writeSome(1)
+    let batch = try #require(try consumer.next())
+    world.store.waitForDelivery()
+    #expect(titles.taken() == [["title 1"]])
+    try world.store.compact()
+    // A batch that was read before is still the same changes.
+    try world.store.write { tx in try tx.acknowledge(batch) }
+    try world.writeSome(2)
+    world.store.waitForDelivery()
+    #expect(titles.events.last == ["title 2"], "\(titles.events)")
+    #expect(query.count == 2)
+    let next = try #require(try consumer.next())
+    #expect(Set(next.changes.map(\.model)) == ["Album", "Artist"])
+    #expect(Set(next.changes.filter { $0.model == "Album" }.map(\.key)) == [[.integer(2)]])
+    withExtendedLifetime(token) {}
+  }
+
   @Test func rowNumbersThatAreKeysAreKept() throws {
     let world = try AdoptedListWorld(.keyless, entries: [(1, "1"), (2, "2"), (3, "3")])
     func entries() throws -> [[SQLValue]] {

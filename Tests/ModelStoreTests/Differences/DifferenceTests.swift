@@ -131,12 +131,52 @@ import Testing
       "CREATE TABLE Artist(id INTEGER PRIMARY KEY)")
     let other = try Store(at: directory.file("other"))
     try other.adopt()
-    #expect(failure { try old.difference(to: other) }?.code == .schemaMismatch)
+    let refused = failure { try old.difference(to: other) }
+    #expect(refused?.code == .schemaMismatch)
+    #expect(
+      refused?.message
+        == "Artist: \(other.path) lacks the field name. So the stores cannot be compared.")
+    #expect(refused?.model == "Artist")
     let only = try Store(at: directory.file("only"), models: Album.self, Artist.self)
     try old.write { tx in try tx.execute("DELETE FROM Artist") }
     #expect(try old.difference(to: only).isEmpty)
     let record = RecordDifference(model: "Nothing", key: [.integer(1)], old: nil, new: [:])
     #expect(failure { try old.apply([record]) }?.code == .unknownModel)
+  }
+
+  @Test func everyModelThatDoesNotMatchIsNamedBeforeAnyRecordIsReported() throws {
+    func adopted(_ name: String, _ script: String) throws -> Store {
+      try PlainDatabase(directory.file(name)).execute(script)
+      let store = try Store(at: directory.file(name))
+      try store.adopt()
+      return store
+    }
+    let left = try adopted(
+      "left",
+      """
+      CREATE TABLE A (id INTEGER PRIMARY KEY); INSERT INTO A VALUES (1);
+      CREATE TABLE B (id INTEGER PRIMARY KEY, x, y);
+      CREATE TABLE C (a TEXT PRIMARY KEY NOT NULL, b TEXT NOT NULL);
+      CREATE TABLE D (id INTEGER PRIMARY KEY); INSERT INTO D VALUES (1);
+      """)
+    let right = try adopted(
+      "right",
+      """
+      CREATE TABLE A (id INTEGER PRIMARY KEY);
+      CREATE TABLE B (id INTEGER PRIMARY KEY, z);
+      CREATE TABLE C (a TEXT NOT NULL, b TEXT PRIMARY KEY NOT NULL);
+      CREATE TABLE E (id INTEGER PRIMARY KEY);
+      """)
+    var count = 0
+    let error = failure { try left.forEachDifference(to: right) { _ in count += 1 } }
+    #expect(error?.code == .schemaMismatch && error?.model == nil)
+    #expect(
+      error?.message == """
+        B: \(right.path) lacks the fields x, y; \(left.path) lacks the field z. \
+        C: the key is (a) in \(left.path) and (b) in \(right.path). \
+        Only \(left.path) has the model D, with records. So the stores cannot be compared.
+        """)
+    #expect(count == 0)
   }
 
   @Test func theDifferenceOfTwoPositionsIsTheNetChange() throws {

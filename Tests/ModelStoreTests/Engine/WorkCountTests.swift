@@ -4,8 +4,8 @@ import Testing
 @testable import ModelStore
 
 /// What the operations of the benchmark report cost in counts, row by row, so that a loss of speed
-/// fails without a clock. `CatalogCostTests` counts W13 and W17. W6 and W14 need other processes or
-/// programs, so only the benchmark program measures them.
+/// fails without a clock. `CatalogCostTests` counts W13, W17, W19 and W20. W6 and W14 need other
+/// processes or programs, so only the benchmark program measures them.
 ///
 /// Statements, compiled statements, scans and rows are exact. Steps differ by a few between
 /// versions of SQLite, and allocations between compilers and with optimization, so their limits
@@ -390,5 +390,22 @@ import Testing
     withExtendedLifetime(token) {}
     #expect(events.events == Array(repeating: [1, 1], count: 40))
     expect(work, atMost: Work(statements: 9, steps: 100, rows: 1, allocations: 480))
+  }
+
+  // Comparing.
+
+  /// W18.
+  @Test("compare a record of two stores, of which one in a hundred differs")
+  func comparison() throws {
+    let (old, new) = (try Self.filled(), try Self.filled())
+    try new.store.write { tx in
+      for id in 1...Int64(10) { try tx.update(CountedTrack(id * 100, title: "changed")) }
+    }
+    var count = 0
+    let work = try old.work(5, share: Self.recordCount) { _ in
+      try old.store.forEachDifference(to: new.store) { _ in count += 1 }
+    }
+    #expect(count == 100)
+    expect(work, atMost: Work(statements: 0.005, steps: 7.2, scans: 1, allocations: 1.8))
   }
 }

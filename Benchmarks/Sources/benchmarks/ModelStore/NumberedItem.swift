@@ -82,6 +82,15 @@ enum NumberedItems {
     (0..<count).map { model(numeral($0)) }
   }
 
+  /// The models ``RevisedItem`` with the numbers below `count`.
+  static func revisedTypes(_ count: Int) -> [any Model.Type] {
+    (0..<count).map { revised(numeral($0)) }
+  }
+
+  private static func revised<Number: Numeral>(_ number: Number.Type) -> any Model.Type {
+    RevisedItem<Number>.self
+  }
+
   private static func numeral(_ number: Int) -> any Numeral.Type {
     number == 0 ? Zero.self : twice(numeral(number / 2), plusOne: !number.isMultiple(of: 2))
   }

@@ -53,9 +53,9 @@ extension ImportWorkload {
     configuration.changeJournal = journal
     try Store(at: empty, models: Song.self, configuration: configuration).close()
     let session = try ProgramSession(in: directory, database: directory.file("songs.sqlite"))
-    try replace(session.path, by: empty)
+    try TemporaryDirectory.replace(session.path, by: empty)
     return Session(policy: try session.policy()) {
-      try replace(session.path, by: empty)
+      try TemporaryDirectory.replace(session.path, by: empty)
       let elapsed = try load(session, source)
       return Measurement(
         .whole(nanoseconds: elapsed, operations: count), digest: try session.songDigest(),
@@ -64,13 +64,5 @@ extension ImportWorkload {
           session.takePeak(),
         ])
     }
-  }
-
-  private func replace(_ path: String, by original: String) throws {
-    for name in [path, path + "-wal", path + "-shm"]
-    where FileManager.default.fileExists(atPath: name) {
-      try FileManager.default.removeItem(atPath: name)
-    }
-    try FileManager.default.copyItem(atPath: original, toPath: path)
   }
 }

@@ -53,6 +53,15 @@ struct TemporaryDirectory {
     return path
   }
 
+  /// Puts a copy of a database in place of another one, and of the files beside it.
+  static func replace(_ path: String, by original: String) throws {
+    for name in [path, path + "-wal", path + "-shm"]
+    where FileManager.default.fileExists(atPath: name) {
+      try FileManager.default.removeItem(atPath: name)
+    }
+    try FileManager.default.copyItem(atPath: original, toPath: path)
+  }
+
   func subdirectory(_ name: String) throws -> TemporaryDirectory {
     let child = TemporaryDirectory(path: "\(path)/\(name)", fixtures: fixtures)
     try FileManager.default.createDirectory(

@@ -57,6 +57,9 @@ extension Workload {
         threadCount: 16, count: scaled(100_000), readCount: scaled(100_000)
       ).workload,
       StoreOpeningWorkload(modelCount: 200, bindingCount: 100, openingCount: scaled(100)).workload,
+      DifferenceWorkload(rowCount: scaled(1_000_000), changeCount: scaled(1_000)).workload,
+      RebuildWorkload(rowCount: scaled(1_000_000)).workload,
+      PlanWorkload(modelCount: 200, planCount: scaled(100)).workload,
       RuleWorkload(count: scaled(100_000)).workload,
       BindingWorkload(writer: .modelStore, count: scaled(100_000)).workload,
       BindingWorkload(writer: .sqlite, count: scaled(100_000)).workload,

@@ -1,23 +1,45 @@
 /// Compares the records of two stores in the order of their keys, in constant memory.
 struct StoreComparison {
-  let left: _TransactionAccess
-  let right: _TransactionAccess
+  /// A store, and what errors call it.
+  struct Side {
+    let name: String
+    let access: _TransactionAccess
+  }
+
+  let left: Side
+  let right: Side
 
   /// Calls `body` with each record that differs, ordered by model and key.
   ///
-  /// - Throws: ``StoreError`` with code `schemaMismatch` if a model has other fields or another key
-  ///   in the other store, or has records in one and does not exist in the other.
+  /// - Throws: ``StoreError`` with code `schemaMismatch` and every model that has other fields or
+  ///   another key in the other store, or has records in one and does not exist in the other. Then
+  ///   `body` was not called.
   func forEach(_ body: (RecordDifference) throws -> Void) throws {
-    let (before, after) = (Self.tables(of: left), Self.tables(of: right))
+    let (before, after) = (Self.tables(of: left.access), Self.tables(of: right.access))
     let names = Set(before.keys).union(after.keys)
+    var models: [Model] = []
+    var problems: [(model: String, sentence: String)] = []
     for name in names.sorted(by: { $0.utf8.lexicographicallyPrecedes($1.utf8) }) {
       switch (before[name], after[name]) {
       case (let old?, let new?):
-        try Model(old, new).compare(left.connection, right.connection, body)
-      case (let old?, nil): try Self.checkIsEmpty(old, left)
-      case (nil, let new?): try Self.checkIsEmpty(new, right)
+        let model = Model(old, new)
+        models.append(model)
+        if let problem = model.problem(left.name, right.name) { problems.append((name, problem)) }
+      case (let only?, nil), (nil, let only?):
+        let side = before[name] == nil ? right : left
+        guard try Self.hasRecords(only, side.access) else { continue }
+        problems.append((name, "Only \(side.name) has the model \(name), with records."))
       case (nil, nil): continue
       }
+    }
+    guard problems.isEmpty else {
+      throw StoreError(
+        .schemaMismatch,
+        "\(problems.map(\.sentence).joined(separator: " ")) So the stores cannot be compared.",
+        model: problems.count == 1 ? problems[0].model : nil)
+    }
+    for model in models {
+      try model.compare(left.access.connection, right.access.connection, body)
     }
   }
 
@@ -26,13 +48,11 @@ struct StoreComparison {
     return Dictionary(models.map { ($0.name, $0) }) { first, _ in first }
   }
 
-  private static func checkIsEmpty(_ model: ModelSchema, _ access: _TransactionAccess) throws {
+  private static func hasRecords(
+    _ model: ModelSchema, _ access: _TransactionAccess
+  ) throws -> Bool {
     let text = SQLText(sql: "SELECT 1 FROM \(SQLText.quoted(model.table)) LIMIT 1")
-    guard try access.connection.firstRow(text, { _ in true }) == nil else {
-      throw StoreError(
-        .schemaMismatch, "Only one of the stores has the model \(model.name), with records.",
-        model: model.name)
-    }
+    return try access.connection.firstRow(text) { _ in true } != nil
   }
 
   /// Returns the statement that reads the rows of a model in the order of its key, byte by byte.
@@ -57,8 +77,10 @@ struct StoreComparison {
     let keyCount: Int
     let old: SQLText
     let new: SQLText
+    private let otherFields: [String]
+    private let keys: (old: [String], new: [String])
 
-    init(_ left: ModelSchema, _ right: ModelSchema) throws(StoreError) {
+    init(_ left: ModelSchema, _ right: ModelSchema) {
       name = left.name
       let key = left.keyFields
       let others = left.fields.filter { field in
@@ -66,16 +88,35 @@ struct StoreComparison {
       }
       fields = key + others
       keyCount = key.count
-      let known = right.fields.filter { $0.generated == nil || right.key.contains($0.name) }
-      guard left.key == right.key, Set(known.map(\.name)) == Set(fields.map(\.name)) else {
-        throw StoreError(
-          .schemaMismatch,
-          "\(left.name) has other fields or another key in the other store, so its records cannot be compared.",
-          model: left.name)
-      }
+      otherFields = right.fields.filter { $0.generated == nil || right.key.contains($0.name) }
+        .map(\.name)
+      keys = (left.key, right.key)
       let names = fields.map(\.name)
       old = StoreComparison.rows(of: left, names)
       new = StoreComparison.rows(of: right, names)
+    }
+
+    /// Why the records cannot be compared; nil if they can.
+    ///
+    /// - Parameters:
+    ///   - left: What the text calls the first store.
+    ///   - right: What it calls the second one.
+    func problem(_ left: String, _ right: String) -> String? {
+      let own = fields.map(\.name)
+      let parts = [
+        Self.lacking(own.filter { !otherFields.contains($0) }, in: right),
+        Self.lacking(otherFields.filter { !own.contains($0) }, in: left),
+        keys.old == keys.new
+          ? nil
+          : "the key is (\(keys.old.joined(separator: ", "))) in \(left) and (\(keys.new.joined(separator: ", "))) in \(right)",
+      ].compactMap(\.self)
+      return parts.isEmpty ? nil : "\(name): \(parts.joined(separator: "; "))."
+    }
+
+    private static func lacking(_ fields: [String], in store: String) -> String? {
+      guard !fields.isEmpty else { return nil }
+      let noun = fields.count == 1 ? "field" : "fields"
+      return "\(store) lacks the \(noun) \(fields.joined(separator: ", "))"
     }
 
     func compare(

@@ -13,7 +13,9 @@ extension CatalogEditor {
       let broken = try self.brokenModels(on: connection)
       let bindings = try CompiledBindings(others + [schema], in: models, on: connection)
         .keeping { $0.binding == schema || broken.isDisjoint(with: $0.binding.modelNames) }
-      let synchronised = try Reconciler(connection).reconcile(bindings, onProgress: onProgress)
+      let synchronised = try Reconciler(connection).reconcile(bindings) { _, done, all in
+        try onProgress(done, all)
+      }
       if mode == .commit { try CatalogEntries.bindings.write([schema], on: connection) }
       return synchronised.reduce(0) { $0 + $1.recordCount }
     }

@@ -77,13 +77,14 @@ extension CatalogEditor {
     }
   }
 
-  /// Brings the tables in line with `models`, as far as `changes` allows.
+  /// Brings the tables in line with the declared models, as far as `changes` allows.
   ///
   /// - Precondition: A write transaction is open.
   func updateTables(
-    of models: [ModelSchema], allowing changes: StoreConfiguration.SchemaChanges,
+    of declarations: Declarations, allowing changes: StoreConfiguration.SchemaChanges,
     on connection: Connection
   ) throws {
+    let models = declarations.models
     let update = try SchemaUpdate(models, in: Catalog(reading: connection))
     try checkAge(of: models, update, on: connection)
     let tables = Set(update.differences.map(\.table)).sorted()
@@ -106,7 +107,7 @@ extension CatalogEditor {
     }
     try forms.record(models, ending: update.differences)
     try keepingDependents(on: tables, of: draft.plan, on: connection) {
-      try apply(draft, on: connection)
+      try apply(draft, reportingTo: declarations.progress, on: connection)
     }
     let left = try SchemaUpdate(models, in: Catalog(reading: connection)).differences
     guard left.isEmpty else {
@@ -139,10 +140,15 @@ extension CatalogEditor {
 
   /// - Throws: ``StoreError`` with code `schemaMismatch` if records violate a constraint for a
   ///   reason that the plan does not know.
-  private func apply(_ draft: MigrationPlanner.Draft, on connection: Connection) throws {
+  private func apply(
+    _ draft: MigrationPlanner.Draft,
+    reportingTo progress: StoreConfiguration.SchemaProgress?, on connection: Connection
+  ) throws {
     do {
       for revision in draft.rebuilds {
-        try TableRebuild(revision: revision, connection: connection).run()
+        try TableRebuild(revision: revision, connection: connection).run { done, all in
+          try progress?.report(revision.model, done, all)
+        }
       }
       try Reconciler(connection).apply(draft.objects)
     } catch let error as SQLiteError where error.code.primary == .constraint {

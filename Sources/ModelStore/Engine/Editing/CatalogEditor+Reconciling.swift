@@ -140,13 +140,14 @@ extension CatalogEditor {
       _ = try follow(renaming, names, on: connection)
       standing = try standing?.renamed(by: renaming, on: connection)
     }
-    try updateTables(of: declarations.models, allowing: changes, on: connection)
+    try updateTables(of: declarations, allowing: changes, on: connection)
     try Catalog(reading: connection).checkReferences(of: declarations.models)
     let models = try schema.known(on: connection, declaring: declarations.models)
     let schemas = try declarations.bindings.map { try $0.schema(in: models) }
     try checkFunctions(of: schemas)
     try checkBindings(retyping: declarations.models, on: connection)
-    let obsolete = try install(schemas, in: models, on: connection)
+    let obsolete = try install(
+      schemas, in: models, reportingTo: declarations.progress, on: connection)
     let notices = try install(declarations.rules, in: models, on: connection)
     try CatalogEntries.bindings.remove(obsolete, on: connection)
     let unbegun = try journal.unbegun(declarations.models, on: connection)
@@ -166,13 +167,16 @@ extension CatalogEditor {
   ///
   /// - Returns: The names of the bindings that were dropped.
   private func install(
-    _ declared: [BindingSchema], in models: [ModelSchema], on connection: Connection
+    _ declared: [BindingSchema], in models: [ModelSchema],
+    reportingTo progress: StoreConfiguration.SchemaProgress?, on connection: Connection
   ) throws -> [String] {
     let bindings = try allBindings(declared, in: models, on: connection)
     let reconciler = Reconciler(connection)
     for name in bindings.obsolete { try reconciler.dropBinding(name) }
     let synchronised = try JournalMark.signing(on: connection) {
-      try reconciler.reconcile(CompiledBindings(bindings.kept, in: models, on: connection))
+      try reconciler.reconcile(CompiledBindings(bindings.kept, in: models, on: connection)) {
+        try progress?.report($0, $1, $2)
+      }
     }
     try checkCascades(
       of: synchronised, bindings.kept, in: models, on: connection)

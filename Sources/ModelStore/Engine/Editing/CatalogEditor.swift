@@ -10,6 +10,8 @@ package struct Declarations: Sendable {
   var validators: [Validator]
   /// How much the change journal records of the models' changes; nil means as the file says.
   var changeJournal: JournalDetail?
+  /// Receives how far their installation is.
+  var progress: StoreConfiguration.SchemaProgress?
   /// What opening a store does with declarations that are missing from its file.
   var policy = Policy.install
 

@@ -56,7 +56,9 @@ struct JournalEditor {
   /// Returns the names of those of `models` that are recorded with other fields, or whose triggers
   /// have drifted. Their journal has a gap when their tables are as declared.
   func gaps(of models: [ModelSchema], on connection: Connection) throws -> [String] {
-    guard let layouts = try JournalLayouts(reading: connection) else { return [] }
+    guard let layouts = try JournalLayouts(reading: connection),
+      models.contains(where: { layouts.layout(of: $0.name) != nil })
+    else { return [] }
     let filed = try schema.filed(on: connection)
     let damaged = CompiledJournal(layouts, of: filed, in: try Catalog(reading: connection))
       .damagedModels

@@ -105,4 +105,29 @@ import Testing
     #expect(plan.description == "rebuild    Member.name UNIQUE   2 rows, ~1 ms")
     #expect(try store.migrationPlan().isEmpty)
   }
+
+  @Test func openingReportsHowFarItIs() throws {
+    typealias Member = Named
+    let directory = try TemporaryDirectory()
+    let path = directory.file("library.store")
+    let create = Migration(
+      version: 1, name: "create_member",
+      sql: """
+        CREATE TABLE Member (id INTEGER PRIMARY KEY, name TEXT NOT NULL) STRICT;
+        INSERT INTO Member VALUES (1, 'Ada'), (2, 'Grace');
+        """)
+    try Store(at: path, models: [], migrations: [create]).close()
+    let lines = Recorder<String>()
+    @Sendable func print(_ line: String) { lines.add(line) }
+    // snippet: schema-progress
+    var configuration = StoreConfiguration(schemaChanges: .migrate)
+    configuration.schemaProgress = .init { model, done, all in
+      print("\(model): \(done) of \(all) records")
+    }
+    // end
+    try Store(
+      at: path, models: Member.self, migrations: [create], configuration: configuration
+    ).close()
+    #expect(lines.events == ["Member: 0 of 2 records", "Member: 2 of 2 records"])
+  }
 }
