@@ -25,7 +25,7 @@ struct StoreCLI: ParsableCommand {
         name: "Schema",
         subcommands: [
           RulesCommand.self, ValidateCommand.self, BindingsCommand.self, AdoptCommand.self,
-          LeaveCommand.self,
+          LeaveCommand.self, GenerateCommand.self,
         ]),
       CommandGroup(
         name: "History",

@@ -54,7 +54,8 @@ package struct AggregateTerm: Hashable, Sendable {
   var inexactness: String? {
     guard let arithmetic else { return inexactnessOfCalls }
     if let field = arithmetic.fields.first(where: { $0.type == .decimal }), decimals == nil {
-      return "\(source.name).\(field.name) is a decimal, which is stored as text. Say with how many "
+      return
+        "\(source.name).\(field.name) is a decimal, which is stored as text. Say with how many "
         + "digits after the point it is computed: the scale."
     }
     let isNumber = { (field: FieldSchema) in field.type == .decimal || field.affinity == .integer }
@@ -77,7 +78,8 @@ package struct AggregateTerm: Hashable, Sendable {
 
   private var inexactnessOfCalls: String? {
     if decimals != nil || fields.contains(where: { $0.type == .decimal }) {
-      return "only sums, differences and products of fields and numbers can be computed exactly for "
+      return
+        "only sums, differences and products of fields and numbers can be computed exactly for "
         + "decimals. Derive other values into a field first."
     }
     let isCast = expression.comparesValues || expression.calledNames.contains("cast")

@@ -15,7 +15,8 @@ enum DecimalSQL {
   /// most `scale` digits after the point and ``maxDigitCount`` digits and signs in total. A sum with
   /// a real number is a real number, so that no such value is lost in a sum.
   static func scaled(_ column: String, by scale: Int) -> String {
-    let fraction = "(CASE instr(\(column), '.') WHEN 0 THEN 0 "
+    let fraction =
+      "(CASE instr(\(column), '.') WHEN 0 THEN 0 "
       + "ELSE length(\(column)) - instr(\(column), '.') END)"
     let zeros = SQLText.literal(String(repeating: "0", count: scale))
     let digits = "replace(\(column), '.', '') || substr(\(zeros), 1, \(scale) - \(fraction))"

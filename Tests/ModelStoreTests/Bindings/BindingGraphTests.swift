@@ -125,22 +125,25 @@ import Testing
   }
 
   /// An expression over two fields, in SQL and in Swift. The first three are sums and products.
-  private static let measures: [(sql: @Sendable (String, String) -> String,
-    value: @Sendable (Int?, Int?) -> Int?)] = [
-    ({ "\($0) * \($1)" }, { left, right in left.flatMap { left in right.map { left * $0 } } }),
-    (
-      { "\($0) - 3 * (\($1) + 1)" },
-      { left, right in left.flatMap { left in right.map { left - 3 * ($0 + 1) } } }
-    ),
-    ({ left, _ in "-\(left)" }, { left, _ in left.map { -$0 } }),
-    ({ "coalesce(\($0), 2) % 5 + \($1)" }, { left, right in right.map { (left ?? 2) % 5 + $0 } }),
-    (
-      { "CASE WHEN \($0) > \($1) THEN \($0) END" },
-      { left, right in
-        left.flatMap { left in right.flatMap { left > $0 ? left : nil } }
-      }
-    ),
-  ]
+  private static let measures:
+    [(
+      sql: @Sendable (String, String) -> String,
+      value: @Sendable (Int?, Int?) -> Int?
+    )] = [
+      ({ "\($0) * \($1)" }, { left, right in left.flatMap { left in right.map { left * $0 } } }),
+      (
+        { "\($0) - 3 * (\($1) + 1)" },
+        { left, right in left.flatMap { left in right.map { left - 3 * ($0 + 1) } } }
+      ),
+      ({ left, _ in "-\(left)" }, { left, _ in left.map { -$0 } }),
+      ({ "coalesce(\($0), 2) % 5 + \($1)" }, { left, right in right.map { (left ?? 2) % 5 + $0 } }),
+      (
+        { "CASE WHEN \($0) > \($1) THEN \($0) END" },
+        { left, right in
+          left.flatMap { left in right.flatMap { left > $0 ? left : nil } }
+        }
+      ),
+    ]
 
   /// An aggregate of a field, or of an expression over it, and the value of a target's row.
   private static func aggregate(
@@ -163,31 +166,34 @@ import Testing
       function, model: model, field: measure == nil ? field : nil,
       expression: measure?.sql(field, second), order: order,
       match: [.init(source: "up", target: "id")], condition: filter.map { "\($0) > 2" })
-    return (aggregate, { tables, row in
-      let rows = (tables[model] ?? []).filter { source in
-        guard value(source, "up") == value(row, "id") else { return false }
-        guard let filter else { return true }
-        return (value(source, filter) ?? 0) > 2
+    return (
+      aggregate,
+      { tables, row in
+        let rows = (tables[model] ?? []).filter { source in
+          guard value(source, "up") == value(row, "id") else { return false }
+          guard let filter else { return true }
+          return (value(source, filter) ?? 0) > 2
+        }
+        func measured(_ row: Row) -> Int? {
+          guard let measure else { return value(row, field) }
+          return measure.value(value(row, field), value(row, second))
+        }
+        let values = rows.compactMap(measured)
+        let sorted = rows.sorted { left, right in
+          let first = order.map { (value(left, $0) ?? .min, value(right, $0) ?? .min) } ?? (0, 0)
+          if first.0 != first.1 { return first.0 < first.1 }
+          return (value(left, "id") ?? 0) < (value(right, "id") ?? 0)
+        }
+        return switch function {
+        case .count: values.count
+        case .sum: values.reduce(0, +)
+        case .minimum: values.min()
+        case .maximum: values.max()
+        case .first: sorted.first.flatMap { value($0, field) }
+        default: sorted.last.flatMap { value($0, field) }
+        }
       }
-      func measured(_ row: Row) -> Int? {
-        guard let measure else { return value(row, field) }
-        return measure.value(value(row, field), value(row, second))
-      }
-      let values = rows.compactMap(measured)
-      let sorted = rows.sorted { left, right in
-        let first = order.map { (value(left, $0) ?? .min, value(right, $0) ?? .min) } ?? (0, 0)
-        if first.0 != first.1 { return first.0 < first.1 }
-        return (value(left, "id") ?? 0) < (value(right, "id") ?? 0)
-      }
-      return switch function {
-      case .count: values.count
-      case .sum: values.reduce(0, +)
-      case .minimum: values.min()
-      case .maximum: values.max()
-      case .first: sorted.first.flatMap { value($0, field) }
-      default: sorted.last.flatMap { value($0, field) }
-      }
-    })
+    )
   }
 
   /// Bindings that are taken together, as many as `generator` finds in some tries.

@@ -401,7 +401,8 @@ import Testing
       let all = values(above: .min)
       let total = all.reduce(0, +) * 10_000
       let mean =
-        all.isEmpty ? SQLValue.null
+        all.isEmpty
+        ? SQLValue.null
         : .real(Double("\(total)").map { $0 / Double(all.count) / 10_000 } ?? .nan)
       guard order["exact"] == .text("\(sum)"), order["mean"] == mean else {
         return "\(order), not \(sum) and \(mean)"
