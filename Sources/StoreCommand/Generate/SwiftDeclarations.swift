@@ -160,7 +160,11 @@ private struct SwiftRule {
           made(rule.name)
         )
       case .noOverlap(let per):
-        guard rule.fields.count == 2 else { return nil }
+        // The compiler takes both ends only if they have one type.
+        let ends = rule.fields.compactMap(model.field(named:))
+        guard ends.count == 2,
+          SwiftType.declared(ends[0], in: model) == SwiftType.declared(ends[1], in: model)
+        else { return nil }
         let grouped = per.isEmpty ? [] : ["per: \(paths(per))"]
         return (
           SwiftText.call(

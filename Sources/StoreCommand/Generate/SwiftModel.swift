@@ -38,6 +38,8 @@ struct SwiftModel {
 
   private func property(_ field: String) -> String { names.property(field, of: model) }
 
+  private func label(_ field: String) -> String { SwiftText.label(names.bare(field, of: model)) }
+
   // Properties
 
   private var properties: String {
@@ -73,7 +75,7 @@ struct SwiftModel {
   private var initializer: String {
     let parameters = model.fields.map { field in
       let value = standard(of: field) ?? (field.isOptional ? defaultOfOptional(field) : nil)
-      return "\(property(field.name)): \(SwiftType.declared(field, in: model))"
+      return "\(label(field.name)): \(SwiftType.declared(field, in: model))"
         + (value.map { " = \($0)" } ?? "")
     }
     let assignments = model.fields.map { field in
@@ -103,7 +105,7 @@ struct SwiftModel {
       let declared = SwiftType.declared(model.keyFields[0], in: model)
       return name == "key" ? nil : "\(prefix)var key: \(declared) { \(name) }"
     }
-    let arguments = model.keyFields.map { "\(property($0.name)): \(property($0.name))" }
+    let arguments = model.keyFields.map { "\(label($0.name)): \(property($0.name))" }
     return "\(prefix)var key: Key { Key(\(arguments.joined(separator: ", "))) }"
   }
 
@@ -116,7 +118,7 @@ struct SwiftModel {
         .map { line(property($1.name), SwiftType.declared($1, in: model), $0) }
         .joined(separator: "\n")
     }
-    let parameters = fields.map { "\(property($0.name)): \(SwiftType.declared($0, in: model))" }
+    let parameters = fields.map { "\(label($0.name)): \(SwiftType.declared($0, in: model))" }
     let values = fields.map { "try \(property($0.name)).sqlValue()" }.joined(separator: ", ")
     return """
       \(prefix)struct Key: ModelKey {

@@ -72,8 +72,14 @@ enum SwiftText {
     keywords.contains(identifier) ? "`\(identifier)`" : identifier
   }
 
+  /// Returns the identifier as the label of an argument, where few keywords need backticks.
+  static func label(_ identifier: String) -> String {
+    ["inout", "let", "var"].contains(identifier) ? "`\(identifier)`" : identifier
+  }
+
   private static let keywords: Set<String> = [
-    "associatedtype", "class", "deinit", "enum", "extension", "fileprivate", "func", "import",
+    "Any", "associatedtype", "class", "deinit", "enum", "extension", "fileprivate", "func",
+    "import",
     "inout", "internal", "let", "operator", "private", "precedencegroup", "protocol", "public",
     "rethrows", "static", "struct", "subscript", "typealias", "var", "break", "case", "catch",
     "continue", "default", "defer", "do", "else", "fallthrough", "for", "guard", "if", "in",

@@ -20,7 +20,7 @@ struct GenerateSwiftTests {
     let copy = try Store(at: CommandLine.arguments[2])
     for difference in try store.schemaDifferences(from: copy) { print(difference) }
     for finding in try store.bindingFindings() { print(finding) }
-    for finding in try store.ruleFindings() { print(finding) }
+    for drift in try store.schemaDrift() { print(drift) }
     for drift in try store.adoptedDrift() { print(drift) }
     for model in StoreDeclarations.models {
       print("\\(model.schema.name): \\(try count(model, in: store))")
@@ -78,7 +78,7 @@ struct GenerateSwiftTests {
     #expect(
       found.lines == ["planned: 0"]
         + (try place.run("models", "-q", "--fields", "model,records").out)
-        .split(separator: "\n").map { $0.replacing("\t", with: ": ") })
+        .split(separator: "\n").map { String($0).replacing("\t", with: ": ") })
   }
 
   @Test(
@@ -160,7 +160,7 @@ struct GenerateSwiftTests {
     let models = try place.run("models", "-q", "--fields", "model,records").out
     #expect(
       found.lines == ["planned: 0"]
-        + models.split(separator: "\n").map { $0.replacing("\t", with: " rows: ") })
+        + models.split(separator: "\n").map { String($0).replacing("\t", with: " rows: ") })
   }
 }
 

@@ -50,6 +50,7 @@ struct RandomModels {
     // Bindings and rules need fields that each model has.
     fields.append(FieldSchema(name: "n0", type: .integer, isOptional: true))
     fields.append(FieldSchema(name: "n1", type: .integer, defaultSQL: "0"))
+    fields.append(FieldSchema(name: "n2", type: .integer, defaultSQL: "1"))
     fields.append(FieldSchema(name: "d0", type: .decimal, isOptional: true))
     fields.append(FieldSchema(name: "d1", type: .decimal, defaultSQL: "'0'"))
     if place > 0 {
@@ -64,7 +65,8 @@ struct RandomModels {
     var schema = ModelSchema(
       name: name,
       // SQLite takes names of tables that differ only in case for one.
-      table: chance(3) || name == "order details" ? "t \(place)\"" : name, fields: fields,
+      table: place > 0 && chance(3) || name == "order details" ? "t \(place)\"" : name,
+      fields: fields,
       key: keyNames,
       uniques: chance(2) && place != 6 ? [["n0", "n1"]] : [])
     if chance(2) {
@@ -114,16 +116,12 @@ struct RandomModels {
       field.rules = chance(2) ? [rule(known[number(below: known.count)])] : []
     case .integer:
       let known: [FieldRule] = [
-        .range(-5...5), .range(-7...), .range(...(-1)), .oneOf(1, 2, -3),
+        .range(-5...5), .range((-7)...), .range(...(-1)), .oneOf(1, 2, -3),
         .sql("free", "is {field} itself", "{field} <> 7 OR '{x}' = ''"),
       ]
       field.rules = [rule(known[number(below: known.count)])]
     case .real: field.rules = chance(2) ? [rule(.range(-0.5...1e9))] : []
     default: break
-    }
-    if chance(8) {
-      field.rules.append(
-        RuleSchema(name: "\(model)-\(name)", message: "other", condition: "1 OR \(name.count)"))
     }
     return field
   }
@@ -200,9 +198,10 @@ struct RandomModels {
       (.reference(model: "Artist"), ["n0"]), (.immutable, ["d0"]),
       (.countAtMost(count: 3, per: ["n0"]), ["n0"]), (.countAtMost(count: 900, per: []), []),
       (.sumAtMost(limit: 10.5, per: ["artist"]), ["n1"]), (.noOverlap(per: []), ["n0", "n1"]),
-      (.noOverlap(per: ["d0"]), ["n0", "n1"]),
+      (.noOverlap(per: ["d0"]), ["n1", "n2"]),
     ]
     for (model, (demand, fields)) in zip(models.dropFirst(), demands) {
+      // Names of rules are compared without case.
       let endings: [String: String] = [
         "required": "required", "immutable": "immutable", "reference": "exists",
       ]
@@ -210,7 +209,7 @@ struct RandomModels {
       let usual = endings[String(kind)].flatMap { ending in
         chance(2) ? "\(model.name).\(fields[0]).\(ending)" : nil
       }
-      var rule = Rule(usual ?? "rule \"\(model.name)\"", of: model.name, fields: fields, demand)
+      var rule = Rule(usual ?? "rule \"\(model.table)\"", of: model.name, fields: fields, demand)
       if chance(3) { rule.remedy = "Ask \"her\"." }
       if chance(3) { rule.message = "must be \\ fine" }
       rules.append(rule)

@@ -19,6 +19,7 @@ final class RawDatabase {
   func registerCollation(_ name: String) throws {
     let code = sqlite3_create_collation(handle, name, SQLITE_UTF8, nil) {
       _, count, left, other, right in
+      guard let left, let right else { return count - other }
       let order = memcmp(left, right, Int(min(count, other)))
       return order == 0 ? count - other : order
     }

@@ -3,9 +3,26 @@ import Testing
 
 /// Swift source that a test has compiled against the built library, as an application would be.
 enum SwiftProgram {
-  /// The modules of the build, beside the program under test.
-  private static let modules = URL(fileURLWithPath: Workplace.program)
-    .deletingLastPathComponent().appendingPathComponent("Modules").path
+  /// The build directory, in which the program under test is.
+  private static let build = URL(fileURLWithPath: Workplace.program).deletingLastPathComponent()
+
+  private static let modules = build.appendingPathComponent("Modules").path
+
+  /// The file in which a build lists the object files of a module.
+  private static func objectList(of module: String) -> URL {
+    build.appendingPathComponent("\(module).build/output-file-map.json")
+  }
+
+  private static let linkedModules = ["ModelStore", "SchemaCompiler"]
+
+  /// The object files of the library. Others may remain from sources that are gone.
+  private static func objects() throws -> [String] {
+    try linkedModules.flatMap { module in
+      let list = try JSONDecoder().decode(
+        [String: [String: String]].self, from: Data(contentsOf: objectList(of: module)))
+      return list.values.compactMap { $0["object"] }.sorted()
+    }
+  }
 
   /// The header of SQLite, which the library imports.
   private static let header = URL(fileURLWithPath: #filePath)
@@ -16,9 +33,12 @@ enum SwiftProgram {
     .split(separator: ":").map { "\($0)/swiftc" }
     .first { FileManager.default.isExecutableFile(atPath: $0) }
 
-  /// The object files of the library are where a debug build leaves them.
+  /// Whether the build is one that keeps the object files of each module.
   static let isAvailable =
-    compiler != nil && FileManager.default.fileExists(atPath: modules + "/ModelStore.o")
+    compiler != nil
+    && linkedModules.allSatisfy {
+      FileManager.default.fileExists(atPath: objectList(of: $0).path)
+    }
   static let isNeeded: Comment = "needs swiftc in PATH and the modules of a debug build"
 
   /// Compiles `files`, names of source files in `place`, to the program `name` there.
@@ -27,13 +47,13 @@ enum SwiftProgram {
   static func compile(_ files: [String], to name: String, in place: Workplace) throws -> String {
     let process = Process()
     process.executableURL = URL(fileURLWithPath: try #require(compiler))
-    process.arguments =
-      [
-        "-swift-version", "6", "-warnings-as-errors", "-module-name", "generated", "-I", modules,
-        "-I", header,
-      ]
-      + files.map(place.path) + ["-o", place.path(name)]
-      + ["ModelStore.o", "SchemaCompiler.o"].map { modules + "/" + $0 } + ["-lsqlite3"]
+    var words = [
+      "-swift-version", "6", "-warnings-as-errors", "-module-name", "generated", "-I", modules,
+      "-I", header, "-o", place.path(name), "-lsqlite3",
+    ]
+    words += files.map { place.path($0) }
+    words += try objects()
+    process.arguments = words
     let log = name + ".log"
     try place.write("", to: log)
     process.standardOutput = try FileHandle(forWritingTo: place.url(log))
