@@ -25,7 +25,7 @@ struct StoreCLI: ParsableCommand {
         name: "Schema",
         subcommands: [
           MigrateCommand.self, RulesCommand.self, ValidateCommand.self, BindingsCommand.self,
-          AdoptCommand.self, LeaveCommand.self,
+          AdoptCommand.self, LeaveCommand.self, GenerateCommand.self,
         ]),
       CommandGroup(
         name: "History",

@@ -5,11 +5,12 @@ public struct Aggregation<Source: Model>: Sendable {
 
   private init(
     _ function: BindingSchema.Aggregate.Function, _ field: FieldBinding.Endpoint? = nil,
-    order: FieldBinding.Endpoint? = nil, separator: String? = nil
+    expression: String? = nil, scale: Int? = nil, order: FieldBinding.Endpoint? = nil,
+    separator: String? = nil
   ) {
     parts = FieldBinding.AggregateParts(
-      function: function, model: Source.schema.name, field: field, order: order,
-      separator: separator)
+      function: function, model: Source.schema.name, field: field, expression: expression,
+      scale: scale, order: order, separator: separator)
   }
 
   /// The number of records; 0 if there are none.
@@ -24,6 +25,43 @@ public struct Aggregation<Source: Model>: Sendable {
   /// refused.
   public static func sum(_ field: any PartialKeyPath<Source> & Sendable) -> Aggregation {
     Aggregation(.sum, FieldBinding.Endpoint(field))
+  }
+
+  /// The exact sum of an SQL expression, such as `quantity * price`, over the columns of each
+  /// record; 0 if there are none. Records for which it is NULL do not count.
+  ///
+  /// The expression is deterministic and computes whole numbers from columns of the record, with
+  /// built-in functions only. With a scale it is computed exactly for decimals, and the target is a
+  /// decimal. Such an expression only adds, subtracts and multiplies columns and numbers.
+  ///
+  /// A write is refused if a value is not a whole number, if a decimal has more digits than `scale`
+  /// or more than 18 in total, or if a value or the sum exceeds 64 bits.
+  ///
+  /// - Parameter scale: The most digits that a decimal in the expression has after its point, 0 to
+  ///   18; nil if it names no decimal. Those of a product add up, to 18 at most.
+  public static func sum(of expression: String, scale: Int? = nil) -> Aggregation {
+    Aggregation(.sum, expression: expression, scale: scale)
+  }
+
+  /// The mean of an SQL expression over the columns of each record, stored in a real field. Records
+  /// for which it is NULL do not count.
+  ///
+  /// - Parameter scale: As for ``sum(of:scale:)``, which describes the expression.
+  public static func average(of expression: String, scale: Int? = nil) -> Aggregation {
+    Aggregation(.average, expression: expression, scale: scale)
+  }
+
+  /// The smallest value of an SQL expression over the columns of each record, without NULL, in
+  /// SQLite's order. The expression is deterministic, with built-in functions only, and names no
+  /// decimals.
+  public static func minimum(of expression: String) -> Aggregation {
+    Aggregation(.minimum, expression: expression)
+  }
+
+  /// The largest value of an SQL expression over the columns of each record, as
+  /// ``minimum(of:)``.
+  public static func maximum(of expression: String) -> Aggregation {
+    Aggregation(.maximum, expression: expression)
   }
 
   /// The mean of whole numbers, without nil, stored in a real field.

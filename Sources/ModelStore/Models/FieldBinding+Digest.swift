@@ -51,6 +51,8 @@ extension FieldBinding.Formula {
       hash.add(parts.function.rawValue)
       hash.add(parts.model)
       hash.add(parts.field)
+      hash.add(parts.expression)
+      hash.add(parts.scale)
       hash.add(parts.order)
       hash.add(parts.separator)
       try link.add(to: &hash)

@@ -49,6 +49,8 @@ public struct FieldBinding: Sendable {
     var function: BindingSchema.Aggregate.Function
     var model: String
     var field: Endpoint?
+    var expression: String?
+    var scale: Int?
     var order: Endpoint?
     var separator: String?
   }
@@ -165,6 +167,7 @@ extension FieldBinding.Formula {
         BindingSchema.Aggregate(
           parts.function, model: parts.model,
           field: try parts.field?.field(in: models, of: parts.model),
+          expression: parts.expression, scale: parts.scale,
           order: try parts.order?.field(in: models, of: parts.model),
           separator: parts.separator, match: match, place: place, condition: condition))
     case .twoWay(let left, let link, var twoWay):

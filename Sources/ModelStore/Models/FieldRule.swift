@@ -147,7 +147,7 @@ public struct FieldRule: Hashable, Sendable {
       condition: ["", " GLOB \(SQLText.literal(pattern))"])
   }
 
-  func schema(model: String, field: String, column: String) -> RuleSchema {
+  package func schema(model: String, field: String, column: String) -> RuleSchema {
     RuleSchema(
       name: "\(model).\(field).\(label)", message: message,
       condition: condition.joined(separator: SQLText.quoted(column)))

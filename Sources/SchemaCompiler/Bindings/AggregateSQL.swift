@@ -101,7 +101,9 @@ struct AggregateSQL {
     _ aggregate: ResolvedBinding.Aggregate, for model: ModelSchema
   ) -> String {
     let alias = BindingSQL.alias
-    let value = aggregate.field.map { RowColumn(alias, $0).sql } ?? "1"
+    let value =
+      aggregate.term.map { $0.value(of: alias) }
+      ?? aggregate.field.map { RowColumn(alias, $0).sql } ?? "1"
     let table = SQLText.quoted(model.table)
     var conditions = aggregate.link.pairs.map {
       "\(RowColumn(table, $0.target)) = \(RowColumn(alias, $0.source))"
@@ -110,15 +112,17 @@ struct AggregateSQL {
     if let condition = aggregate.condition { conditions.append("(\(condition.text))") }
     if conditions.isEmpty { conditions.append("1") }
     let isLast = aggregate.function == .last || aggregate.function == .maximum
-    let order = aggregate.ordering.map {
-      "\(RowColumn(alias, $0))\(isLast ? " DESC" : "")"
-    }
-    .joined(separator: ", ")
+    let first = aggregate.term.map { [$0.value(of: alias)] } ?? []
+    let order = (first + aggregate.ordering.map { RowColumn(alias, $0).sql })
+      .map { "\($0)\(isLast ? " DESC" : "")" }.joined(separator: ", ")
     let rows = """
       FROM \(SQLText.quoted(aggregate.source.table)) AS \(alias) \
       WHERE \(conditions.joined(separator: " AND ")) ORDER BY \(order)
       """
-    guard aggregate.function == .joined else { return "(SELECT \(value) \(rows) LIMIT 1)" }
+    guard aggregate.function == .joined else {
+      // A computed value is compared with the target as it is.
+      return "(SELECT \(aggregate.term == nil ? value : "+\(value)") \(rows) LIMIT 1)"
+    }
     let separator = SQLText.literal(aggregate.separator)
     return
       "(SELECT group_concat(_ms_value, \(separator)) FROM (SELECT \(value) AS _ms_value \(rows)))"
@@ -129,9 +133,19 @@ struct AggregateSQL {
   private static func order(
     of aggregate: ResolvedBinding.Aggregate, _ make: BindingObjects
   ) -> SchemaObject {
-    let columns = (aggregate.link.pairs.map(\.source) + aggregate.ordering).withoutRepeats
-    let part = aggregate.condition.map { "\nWHERE (\($0.text))" } ?? ""
-    let names = SQLText.quotedList(columns.map(\.column))
+    let links = aggregate.link.pairs.map(\.source)
+    let names: String
+    var conditions = aggregate.condition.map { ["(\($0.text))"] } ?? []
+    if let term = aggregate.term {
+      let value = "(\(term.expression.text))"
+      conditions.append("\(value) IS NOT NULL")
+      let ordering = aggregate.ordering.filter { !links.contains($0) }
+      names = (links.map(\.quotedColumn) + [value] + ordering.map(\.quotedColumn))
+        .joined(separator: ", ")
+    } else {
+      names = SQLText.quotedList((links + aggregate.ordering).withoutRepeats.map(\.column))
+    }
+    let part = conditions.isEmpty ? "" : "\nWHERE \(conditions.joined(separator: " AND "))"
     return SchemaObject(
       kind: .index, name: make.name(.order), owner: make.owner,
       sql: """
@@ -152,4 +166,8 @@ extension ResolvedBinding.Aggregate {
     let first = function == .minimum || function == .maximum ? field : order
     return ([first].compactMap(\.self) + source.keyFields).withoutRepeats
   }
+}
+
+extension FieldSchema {
+  fileprivate var quotedColumn: String { SQLText.quoted(column) }
 }

@@ -82,7 +82,8 @@ extension BindingFields {
     let order: FieldSchema? =
       if let name = aggregate.order { try self.field(named: name, of: source) } else { nil }
     let function = aggregate.function
-    if field == nil, function != .count {
+    let term = try term(of: aggregate, over: source)
+    if field == nil, term == nil, function != .count {
       throw refusal("\(function.rawValue) takes a field of \(source.name). Name it.")
     }
     if order != nil, ![.first, .last, .joined].contains(function) {
@@ -96,18 +97,88 @@ extension BindingFields {
       try checkUnique(link.pairs.map(\.target), in: model)
     }
     try checkCollations(of: link, source, model)
-    try checkAggregated(field, function, of: source, into: target, of: model)
+    if let term {
+      try check(term, function, of: source, into: target, of: model)
+    } else {
+      try checkAggregated(field, function, of: source, into: target, of: model)
+    }
     let condition: SQLExpression? =
       if let sql = aggregate.condition { try expression(sql, over: source.name) } else { nil }
     let hasValueForNone = function == .count || function == .sum
     return ResolvedBinding.Aggregate(
-      function: function, source: source, field: field, order: order,
+      function: function, source: source, field: field, term: term, order: order,
       separator: aggregate.separator ?? ", ", link: link, condition: condition,
       absence: hasValueForNone
-        ? .literal("0")
+        ? .literal(target.type == .decimal ? "'0'" : "0")
         : try absence(
           of: target, whenever: true, while: "no record of \(source.name) counts",
           names: "no record of \(source.name) counts"))
+  }
+
+  /// Returns the expression that `aggregate` computes for each record; nil for a field.
+  private func term(
+    of aggregate: BindingSchema.Aggregate, over source: ModelSchema
+  ) throws(StoreError) -> AggregateTerm? {
+    guard let sql = aggregate.expression else {
+      if aggregate.scale == nil { return nil }
+      throw refusal("a scale goes with an expression. Pass the field's column as the expression.")
+    }
+    let function = aggregate.function
+    guard [.sum, .average, .minimum, .maximum].contains(function) else {
+      throw refusal(
+        function == .count
+          ? "count takes no expression. Pass it as a condition."
+          : "\(function.rawValue) takes a field, not an expression. Derive a field of "
+            + "\(source.name) from it.")
+    }
+    if aggregate.field != nil {
+      throw refusal("it names both a field and an expression. Remove one.")
+    }
+    if let scale = aggregate.scale, !(0...DecimalSQL.maxDigitCount).contains(scale) {
+      throw refusal("the scale is 0 to \(DecimalSQL.maxDigitCount) digits; got \(scale).")
+    }
+    let term = AggregateTerm(
+      try expression(sql, over: source.name), decimals: aggregate.scale, of: source)
+    guard !term.fields.isEmpty else {
+      throw refusal("its expression names no column of \(source.name). Use count instead.")
+    }
+    return term
+  }
+
+  private func check(
+    _ term: AggregateTerm, _ function: BindingSchema.Aggregate.Function, of source: ModelSchema,
+    into target: FieldSchema, of model: ModelSchema
+  ) throws(StoreError) {
+    if source.name == model.name, term.fields.contains(where: { $0.name == target.name }) {
+      throw refusal("\(binding.target) would be computed from itself.")
+    }
+    guard function.isTotal else {
+      if let decimal = term.fields.first(where: { $0.type == .decimal }) {
+        throw refusal(
+          "\(source.name).\(decimal.name) is a decimal, and decimals cannot be ordered.")
+      }
+      guard term.decimals == nil else {
+        throw refusal("a scale goes with a sum or an average. Remove it.")
+      }
+      return
+    }
+    if let reason = term.inexactness { throw refusal(reason) }
+    guard function == .sum, term.decimals != nil else {
+      return try checkTotal(function, into: target)
+    }
+    guard target.type == .decimal, target.affinity == .text else {
+      throw refusal("\(binding.target) must be declared as a decimal.")
+    }
+  }
+
+  private func checkTotal(
+    _ function: BindingSchema.Aggregate.Function, into target: FieldSchema
+  ) throws(StoreError) {
+    let wanted: ColumnAffinity = function == .sum ? .integer : .real
+    guard target.affinity == wanted, target.isPlain else {
+      throw refusal(
+        "\(binding.target) must be declared as \(function == .sum ? "an integer" : "a real").")
+    }
   }
 
   private func checkAggregated(
@@ -126,11 +197,7 @@ extension BindingFields {
           "a running sum of real numbers accumulates rounding errors. "
             + "Store \(name) as a whole number of the smallest unit.")
       }
-      let wanted: ColumnAffinity = function == .sum ? .integer : .real
-      guard target.affinity == wanted, target.isPlain else {
-        throw refusal(
-          "\(binding.target) must be declared as \(function == .sum ? "an integer" : "a real").")
-      }
+      try checkTotal(function, into: target)
     case .minimum, .maximum, .first, .last:
       if let field {
         try checkTypes(from: field.optional(false), of: source, to: target, of: model)

@@ -45,6 +45,8 @@ extension BindingSchema.Formula: Digestible {
       hash.add(aggregate.function.rawValue)
       hash.add(aggregate.model)
       hash.add(aggregate.field)
+      hash.add(aggregate.expression)
+      hash.add(aggregate.scale)
       hash.add(aggregate.order)
       hash.add(aggregate.separator)
       hash.add(aggregate.match)

@@ -64,8 +64,13 @@ extension BindingSchema {
     package var function: Function
     /// The model of the aggregated records.
     package var model: String
-    /// The aggregated field; nil only for a count of records.
+    /// The aggregated field; nil for a count of records and for an expression.
     package var field: String?
+    /// The SQL expression over the model's columns that is aggregated instead of a field.
+    package var expression: String?
+    /// The digits after the point of each decimal in the expression; nil if it has none. The
+    /// aggregate is then a decimal.
+    package var scale: Int?
     /// The field that orders the records, for `first`, `last` and `joined`. The key decides between
     /// equal values, and alone when this is nil.
     package var order: String?
@@ -80,12 +85,15 @@ extension BindingSchema {
 
     /// Creates an aggregate without checking it; opening a store checks it.
     package init(
-      _ function: Function, model: String, field: String? = nil, order: String? = nil,
-      separator: String? = nil, match: [Match], place: [SQLValue]? = nil, condition: String? = nil
+      _ function: Function, model: String, field: String? = nil, expression: String? = nil,
+      scale: Int? = nil, order: String? = nil, separator: String? = nil,
+      match: [Match], place: [SQLValue]? = nil, condition: String? = nil
     ) {
       self.function = function
       self.model = model
       self.field = field
+      self.expression = expression
+      self.scale = scale
       self.order = order
       self.separator = separator
       self.match = match
@@ -137,7 +145,9 @@ extension BindingSchema.Lookup {
 
 extension BindingSchema.Aggregate {
   package func text(for target: BindingSchema.Field) -> String {
-    var text = "\(function.rawValue)(\(field.map { "\(model).\($0)" } ?? model)"
+    let value = expression.map { "\($0) of \(model)" } ?? field.map { "\(model).\($0)" } ?? model
+    var text = "\(function.rawValue)(\(value)"
+    if let scale { text += " at scale \(scale)" }
     if let order { text += " by \(order)" }
     if let separator { text += " with \(SQLText.literal(separator))" }
     if let condition { text += " where \(condition)" }

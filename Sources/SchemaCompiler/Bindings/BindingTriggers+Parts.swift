@@ -87,7 +87,9 @@ extension ResolvedBinding {
         [twoWay.left, twoWay.right].flatMap { expression($0.value, $0.model) }
       case .derive(let value, _): expression(value, model)
       case .lookup(let lookup): expression(lookup.transform, lookup.source)
-      case .aggregate(let aggregate): expression(aggregate.condition, aggregate.source)
+      case .aggregate(let aggregate):
+        expression(aggregate.condition, aggregate.source)
+          + expression(aggregate.term?.expression, aggregate.source)
       }
     return expression(condition, model) + own
   }

@@ -44,17 +44,22 @@ package struct ResolvedBinding: Hashable, Sendable {
     package let function: BindingSchema.Aggregate.Function
     package let source: ModelSchema
     package let field: FieldSchema?
+    /// The expression that is aggregated instead of a field.
+    let term: AggregateTerm?
     package let order: FieldSchema?
     package let separator: String
     package let link: Link
     package let condition: SQLExpression?
     let absence: Absence
 
+    /// The fields that the aggregated value is read from.
+    var measured: [FieldSchema] { term?.fields ?? [field].compactMap(\.self) }
+
     /// The source's fields that a record's contribution depends on, without its link.
     var dependencies: [FieldSchema] {
       let key = function.isFound || function == .joined ? source.keyFields : []
-      return ([field, order].compactMap(\.self) + key + (condition.map(source.fields) ?? []))
-        .withoutRepeats
+      let conditioned = condition.map(source.fields) ?? []
+      return (measured + [order].compactMap(\.self) + key + conditioned).withoutRepeats
     }
   }
 

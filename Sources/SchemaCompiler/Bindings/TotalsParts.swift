@@ -31,15 +31,13 @@ struct TotalsParts {
   }
 
   /// OLD and NEW have no affinity, so their columns are cast to the type that the table's columns
-  /// convert to. A cast has the affinity of its type: <https://sqlite.org/datatype3.html>.
+  /// convert to.
   private func isIncluded(_ row: String, _ isStored: Bool) -> String? {
     guard let condition = aggregate.condition else { return nil }
     if let written, !isStored { return written.holds(row) }
     let text = condition.spelling(columnsOf: aggregate.source) { field in
       let cell = RowColumn(row, field).sql
-      let type = field.affinity.columnType
-      return type.isEmpty || isStored || aggregate.source.isAdopted
-        ? cell : "CAST(\(cell) AS \(type))"
+      return isStored || aggregate.source.isAdopted ? cell : field.cast(cell)
     }
     return "((\(text)) IS TRUE)"
   }
@@ -49,35 +47,45 @@ struct TotalsParts {
     (links + (aggregate.condition.map(aggregate.source.fields) ?? [])).withoutRepeats
   }
 
-  /// The field whose value determines how much a record counts; nil where each record counts as
+  /// The fields whose values determine how much a record counts; none where each record counts as
   /// one.
-  package var counted: FieldSchema? {
+  package var counted: [FieldSchema] {
     aggregate.function == .count
-      ? aggregate.field.flatMap { $0.isOptional ? $0 : nil } : aggregate.field
+      ? aggregate.measured.filter(\.isOptional) : aggregate.measured
   }
 
   package func number(_ row: String) -> String {
+    if let term = aggregate.term { return term.hasValue(row, value(row, of: term)) }
     guard let field = aggregate.field, field.isOptional else { return "1" }
     return "(\(RowColumn(row, field)) IS NOT NULL)"
   }
 
   package func total(_ row: String) -> String {
-    guard aggregate.function != .count, let field = aggregate.field else { return "0" }
-    return "ifnull(\(RowColumn(row, field)), 0)"
+    guard aggregate.function != .count, let value = value(row) else { return "0" }
+    return "ifnull(\(value), 0)"
+  }
+
+  /// The value of a record that is totalled; nil if records are counted.
+  private func value(_ row: String) -> String? {
+    aggregate.term.map { value(row, of: $0) } ?? aggregate.field.map { RowColumn(row, $0).sql }
+  }
+
+  private func value(_ row: String, of term: AggregateTerm) -> String {
+    guard row == "OLD" || row == "NEW" else { return term.value(of: row) }
+    if let written, term.needsColumns { return written.value(of: term.expression, row) }
+    return term.valueOfChangedRow(row)
   }
 
   /// True when an update changes how much ``counted`` contributes.
   var isCountedAnew: String {
-    guard let counted else { return "0" }
+    guard !counted.isEmpty else { return "0" }
     return aggregate.function == .count
-      ? "\(number("OLD")) <> \(number("NEW"))" : TriggerMoment.anyChanged([counted])
+      ? "\(number("OLD")) <> \(number("NEW"))" : TriggerMoment.anyChanged(counted)
   }
 
   /// True for a value that is not a whole number.
   func isUnfit(_ row: String) -> String {
-    aggregate.field.map {
-      "typeof(\(RowColumn(row, $0))) NOT IN ('integer', 'null')"
-    } ?? "0"
+    value(row).map { "typeof(\($0)) NOT IN ('integer', 'null')" } ?? "0"
   }
 
   /// True when an update leaves the record with the same target and still counted.

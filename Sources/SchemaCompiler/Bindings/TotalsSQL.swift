@@ -24,7 +24,7 @@ struct TotalsSQL {
     self.target = target
     self.make = make
     name = SQLText.quoted(make.name(.totals))
-    written = WrittenRows(where: aggregate.condition, of: aggregate.source, make)
+    written = WrittenRows(for: aggregate, make)
     let parts = TotalsParts(aggregate, written)
     self.parts = parts
     keys = parts.keys.joined(separator: ", ")
@@ -154,9 +154,9 @@ struct TotalsSQL {
   /// The trigger for updates if the condition needs stored rows. A WHEN clause cannot insert rows
   /// into a table, so the body determines where the record stays.
   private var updateLookedAt: SchemaObject {
-    let watched = (parts.moving + [parts.counted].compactMap(\.self)).withoutRepeats
+    let watched = (parts.moving + parts.counted).withoutRepeats
     let isMoved = "NOT (\(parts.staysInPlace))"
-    let inPlace = parts.counted == nil ? [] : [move(where: parts.staysInPlace)]
+    let inPlace = parts.counted.isEmpty ? [] : [move(where: parts.staysInPlace)]
     let changes = inPlace + [add(where: isMoved), subtract(where: isMoved)]
     return make.trigger(
       .sourceUpdate, .after(.update(of: watched)), on: source,
@@ -169,10 +169,10 @@ struct TotalsSQL {
   /// triggers, each only for the updates that can concern it.
   private var updates: [SchemaObject] {
     var updates: [SchemaObject] = []
-    if let counted = parts.counted {
+    if !parts.counted.isEmpty {
       updates.append(
         make.trigger(
-          .sourceUpdate, .after(.update(of: [counted])), on: source,
+          .sourceUpdate, .after(.update(of: parts.counted)), on: source,
           when: "(\(parts.isCountedAnew)) AND \(parts.staysInPlace)",
           [move()] + arrivalChecks + [following("NEW")]))
     }
@@ -288,10 +288,21 @@ struct TotalsSQL {
       }
       .joined(separator: " AND ")
     return switch aggregate.function {
-    case .sum: "(SELECT total FROM \(table) WHERE \(rows))"
+    case .sum:
+      "(SELECT \(sum(aggregate.term)) FROM \(table) WHERE \(rows))"
     case .average:
-      "(SELECT CAST(total AS REAL) / number FROM \(table) WHERE \(rows) AND number > 0)"
+      "(SELECT \(mean(aggregate.term)) FROM \(table) WHERE \(rows) AND number > 0)"
     default: "(SELECT number FROM \(table) WHERE \(rows))"
     }
+  }
+
+  private static func sum(_ term: AggregateTerm?) -> String {
+    guard let term, term.decimals != nil else { return "total" }
+    return DecimalSQL.text(of: "total", scale: term.scale)
+  }
+
+  private static func mean(_ term: AggregateTerm?) -> String {
+    let mean = "CAST(total AS REAL) / number"
+    return term.map { $0.scale > 0 ? "\(mean) / \(DecimalSQL.power($0.scale)).0" : mean } ?? mean
   }
 }

@@ -1,6 +1,6 @@
 /// A table of a binding in which a trigger evaluates OLD and NEW like stored rows.
 ///
-/// A condition compares by the affinity of the columns it names. OLD and NEW have no affinity. CAST
+/// An expression compares by the affinity of the columns it names. OLD and NEW have no affinity. CAST
 /// has one, but changes values that its type cannot hold: it turns a DATE '2021-05-05' into 2021.
 /// Only a column has an affinity and keeps every value unchanged:
 /// <https://sqlite.org/datatype3.html#type_conversions_prior_to_comparison>.
@@ -9,20 +9,20 @@
 struct WrittenRows {
   package let table: SchemaObject
   private let fields: [FieldSchema]
-  private let condition: SQLExpression
+  private let condition: SQLExpression?
 
   private var name: String { SQLText.quoted(table.name) }
 
   /// - Returns: nil if values compare correctly without the table. That is the case in STRICT
-  ///   tables, where CAST changes nothing, and if the condition names no column with an affinity.
-  init?(
-    where condition: SQLExpression?, of source: ModelSchema, _ make: BindingObjects
-  ) {
-    guard let condition, source.isAdopted else { return nil }
-    let fields = source.fields(in: condition)
+  ///   tables, where CAST changes nothing, and if the expressions that compare name no column with
+  ///   an affinity.
+  init?(for aggregate: ResolvedBinding.Aggregate, _ make: BindingObjects) {
+    guard aggregate.source.isAdopted else { return nil }
+    let term = aggregate.term.flatMap { $0.needsColumns ? $0.fields : nil } ?? []
+    let fields = ((aggregate.condition.map(aggregate.source.fields) ?? []) + term).withoutRepeats
     guard fields.contains(where: { !$0.comparedType.isEmpty }) else { return nil }
     self.fields = fields
-    self.condition = condition
+    condition = aggregate.condition
     table = make.table(
       .written, key: [("_ms_row", nil)],
       // The columns are named as in the source, so that the condition needs no change.
@@ -42,10 +42,14 @@ struct WrittenRows {
       "(\(Self.number(row)), "
         + fields.map { RowColumn(row, $0).sql }.joined(separator: ", ") + ")"
     }
-    return """
+    let taking = """
         DELETE FROM \(name);
         INSERT INTO \(name) (_ms_row, \(columns))
         VALUES \(values.joined(separator: ", "));
+      """
+    guard let condition else { return taking }
+    return taking + """
+
         DELETE FROM \(name)
         WHERE (\(condition.text)) IS NOT TRUE;
       """
@@ -57,6 +61,12 @@ struct WrittenRows {
   /// True when `row`, OLD or NEW, satisfied the condition.
   package func holds(_ row: String) -> String {
     "EXISTS (SELECT 1 FROM \(name) WHERE _ms_row = \(Self.number(row)))"
+  }
+
+  /// Returns the value of `expression` for `row`, OLD or NEW; NULL if the row does not satisfy the
+  /// condition.
+  func value(of expression: SQLExpression, _ row: String) -> String {
+    "(SELECT (\(expression.text)) FROM \(name) WHERE _ms_row = \(Self.number(row)))"
   }
 
   private static func number(_ row: String) -> Int { row == "OLD" ? 0 : 1 }

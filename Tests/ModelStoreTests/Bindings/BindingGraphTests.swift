@@ -109,40 +109,8 @@ import Testing
         return form.value(source[other] ?? nil)
       }
     case 4, 5, 6:
-      let functions: [BindingSchema.Aggregate.Function] = [
-        .count, .sum, .minimum, .maximum, .first, .last,
-      ]
-      let function = functions.randomElement(using: &generator) ?? .count
-      let filter =
-        Bool.random(using: &generator) ? (fields.randomElement(using: &generator) ?? "f0") : nil
-      let isOrdered = function == .first || function == .last
-      let order = isOrdered ? fields.randomElement(using: &generator) : nil
-      return bound(
-        .aggregate(
-          .init(
-            function, model: previous, field: other, order: order,
-            match: [.init(source: "up", target: "id")], condition: filter.map { "\($0) > 2" }))
-      ) { tables, row in
-        let rows = (tables[previous] ?? []).filter { source in
-          guard value(source, "up") == value(row, "id") else { return false }
-          guard let filter else { return true }
-          return (value(source, filter) ?? 0) > 2
-        }
-        let values = rows.compactMap { value($0, other) }
-        let sorted = rows.sorted { left, right in
-          let first = order.map { (value(left, $0) ?? .min, value(right, $0) ?? .min) } ?? (0, 0)
-          if first.0 != first.1 { return first.0 < first.1 }
-          return (value(left, "id") ?? 0) < (value(right, "id") ?? 0)
-        }
-        return switch function {
-        case .count: values.count
-        case .sum: values.reduce(0, +)
-        case .minimum: values.min()
-        case .maximum: values.max()
-        case .first: sorted.first.flatMap { value($0, other) }
-        default: sorted.last.flatMap { value($0, other) }
-        }
-      }
+      let (aggregate, value) = aggregate(over: previous, other, &generator)
+      return bound(.aggregate(aggregate), value)
     default:
       let backward = forms.randomElement(using: &generator) ?? forms[0]
       var result = bound(
@@ -154,6 +122,78 @@ import Testing
       result.pair = (other, form, backward)
       return result
     }
+  }
+
+  /// An expression over two fields, in SQL and in Swift. The first three are sums and products.
+  private static let measures:
+    [(
+      sql: @Sendable (String, String) -> String,
+      value: @Sendable (Int?, Int?) -> Int?
+    )] = [
+      ({ "\($0) * \($1)" }, { left, right in left.flatMap { left in right.map { left * $0 } } }),
+      (
+        { "\($0) - 3 * (\($1) + 1)" },
+        { left, right in left.flatMap { left in right.map { left - 3 * ($0 + 1) } } }
+      ),
+      ({ left, _ in "-\(left)" }, { left, _ in left.map { -$0 } }),
+      ({ "coalesce(\($0), 2) % 5 + \($1)" }, { left, right in right.map { (left ?? 2) % 5 + $0 } }),
+      (
+        { "CASE WHEN \($0) > \($1) THEN \($0) END" },
+        { left, right in
+          left.flatMap { left in right.flatMap { left > $0 ? left : nil } }
+        }
+      ),
+    ]
+
+  /// An aggregate of a field, or of an expression over it, and the value of a target's row.
+  private static func aggregate(
+    over model: String, _ field: String, _ generator: inout SeededGenerator
+  ) -> (BindingSchema.Aggregate, ([String: [Row]], Row) -> Int?) {
+    let functions: [BindingSchema.Aggregate.Function] = [
+      .count, .sum, .sum, .minimum, .maximum, .first, .last,
+    ]
+    let function = functions.randomElement(using: &generator) ?? .count
+    let second = fields.randomElement(using: &generator) ?? "f0"
+    let takesExpression = [.sum, .minimum, .maximum].contains(function)
+    let measure =
+      takesExpression && Bool.random(using: &generator)
+      ? measures.randomElement(using: &generator) : nil
+    let filter =
+      Bool.random(using: &generator) ? (fields.randomElement(using: &generator) ?? "f0") : nil
+    let isOrdered = function == .first || function == .last
+    let order = isOrdered ? fields.randomElement(using: &generator) : nil
+    let aggregate = BindingSchema.Aggregate(
+      function, model: model, field: measure == nil ? field : nil,
+      expression: measure?.sql(field, second), order: order,
+      match: [.init(source: "up", target: "id")], condition: filter.map { "\($0) > 2" })
+    return (
+      aggregate,
+      { tables, row in
+        let rows = (tables[model] ?? []).filter { source in
+          guard value(source, "up") == value(row, "id") else { return false }
+          guard let filter else { return true }
+          return (value(source, filter) ?? 0) > 2
+        }
+        func measured(_ row: Row) -> Int? {
+          guard let measure else { return value(row, field) }
+          return measure.value(value(row, field), value(row, second))
+        }
+        let values = rows.compactMap(measured)
+        let sorted = rows.sorted { left, right in
+          let first = order.map { (value(left, $0) ?? .min, value(right, $0) ?? .min) } ?? (0, 0)
+          if first.0 != first.1 { return first.0 < first.1 }
+          return (value(left, "id") ?? 0) < (value(right, "id") ?? 0)
+        }
+        return switch function {
+        case .count: values.count
+        case .sum: values.reduce(0, +)
+        case .minimum: values.min()
+        case .maximum: values.max()
+        case .first: sorted.first.flatMap { value($0, field) }
+        default: sorted.last.flatMap { value($0, field) }
+        }
+      }
+    )
   }
 
   /// Bindings that are taken together, as many as `generator` finds in some tries.

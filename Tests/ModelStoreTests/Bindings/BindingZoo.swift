@@ -19,7 +19,8 @@ struct BindingZoo {
         childCount INTEGER NOT NULL DEFAULT 0, valueCount INTEGER NOT NULL DEFAULT 0,
         total INTEGER NOT NULL DEFAULT 0, flagged INTEGER NOT NULL DEFAULT 0, mean REAL,
         low INTEGER, high INTEGER NOT NULL DEFAULT -1, firstTag TEXT, lastTag TEXT, tags TEXT,
-        byCode INTEGER NOT NULL DEFAULT 0, doubled INTEGER, nick TEXT
+        byCode INTEGER NOT NULL DEFAULT 0, doubled INTEGER, nick TEXT,
+        weighted INTEGER NOT NULL DEFAULT 0, marked INTEGER NOT NULL DEFAULT 0, widest INTEGER
       )\(strict);
       CREATE TABLE Child (
         id INTEGER PRIMARY KEY,
@@ -67,7 +68,8 @@ struct BindingZoo {
           field("flagged", .integer, false, "0"), field("mean", .real), field("low", .integer),
           field("high", .integer, false, "-1"), field("firstTag", .text), field("lastTag", .text),
           field("tags", .text), field("byCode", .integer, false, "0"), field("doubled", .integer),
-          field("nick", .text),
+          field("nick", .text), field("weighted", .integer, false, "0"),
+          field("marked", .integer, false, "0"), field("widest", .integer),
         ], key: ["id"], isAdopted: !isStrict),
       ModelSchema(
         name: "Child",
@@ -135,6 +137,18 @@ struct BindingZoo {
       aggregate(
         "Parent.byCode",
         Aggregate(.count, model: "Child", match: [.init(source: "code", target: "code")])),
+      aggregate(
+        "Parent.weighted",
+        Aggregate(.sum, model: "Child", expression: "value * place", match: children)),
+      aggregate(
+        "Parent.marked",
+        Aggregate(
+          .sum, model: "Child", expression: "CASE WHEN flag = '1' THEN value ELSE 1 END",
+          match: children)),
+      aggregate(
+        "Parent.widest",
+        Aggregate(
+          .maximum, model: "Child", expression: "value - coalesce(place, 0)", match: children)),
       BindingSchema(target: target("Parent.doubled"), formula: .derive(sql: "total * 2")),
       BindingSchema(
         target: target("Child.parentName"),
@@ -262,6 +276,13 @@ struct BindingZoo {
     }
     let last = rows.max { (integer($0["id"]) ?? 0) < (integer($1["id"]) ?? 0) }
     let counted = flagged.filter { (integer($0["place"]) ?? 0) > 1 }
+    let weighted = rows.compactMap { row in
+      integer(row["value"]).flatMap { value in integer(row["place"]).map { value * $0 } }
+    }
+    let marked = rows.compactMap { integer($0["flag"]) == 1 ? integer($0["value"]) : 1 }
+    let widths = rows.compactMap { row in
+      integer(row["value"]).map { $0 - (integer(row["place"]) ?? 0) }
+    }
     return [
       ("childCount", .integer(Int64(rows.count))), ("valueCount", .integer(Int64(values.count))),
       ("total", .integer(values.reduce(0, +))),
@@ -272,6 +293,8 @@ struct BindingZoo {
       ),
       ("low", values.min().map { .integer($0) } ?? .null),
       ("high", .integer(flagged.compactMap { integer($0["value"]) }.max() ?? -1)),
+      ("weighted", .integer(weighted.reduce(0, +))), ("marked", .integer(marked.reduce(0, +))),
+      ("widest", widths.max().map { .integer($0) } ?? .null),
       ("firstTag", placed.first?["tag"] ?? .null), ("lastTag", last?["tag"] ?? .null),
       (
         "tags",

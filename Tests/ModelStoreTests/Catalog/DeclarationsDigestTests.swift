@@ -142,6 +142,9 @@ import Testing
       .lookup(BindingSchema.Lookup(source: source, match: [match], keepsLast: true)),
       .aggregate(BindingSchema.Aggregate(.count, model: "s", match: [match])),
       .aggregate(BindingSchema.Aggregate(.sum, model: "s", field: "f", match: [match])),
+      .aggregate(BindingSchema.Aggregate(.sum, model: "s", expression: "f", match: [match])),
+      .aggregate(
+        BindingSchema.Aggregate(.sum, model: "s", expression: "f", scale: 2, match: [match])),
       .aggregate(BindingSchema.Aggregate(.first, model: "s", field: "f", match: [match])),
       .aggregate(
         BindingSchema.Aggregate(.first, model: "s", field: "f", order: "o", match: [match])),

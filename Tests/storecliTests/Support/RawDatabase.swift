@@ -1,4 +1,5 @@
 import CSQLite
+import Foundation
 import Testing
 
 /// A plain SQLite connection, as another program would have it.
@@ -12,6 +13,17 @@ final class RawDatabase {
 
   deinit {
     sqlite3_close(handle)
+  }
+
+  /// Registers a collation, as the program does that made such a file.
+  func registerCollation(_ name: String) throws {
+    let code = sqlite3_create_collation(handle, name, SQLITE_UTF8, nil) {
+      _, count, left, other, right in
+      guard let left, let right else { return count - other }
+      let order = memcmp(left, right, Int(min(count, other)))
+      return order == 0 ? count - other : order
+    }
+    try #require(code == SQLITE_OK)
   }
 
   func execute(_ sql: String) throws {

@@ -12,6 +12,8 @@ struct BindingsAddAggregateCommand: BindingAddition {
       --from Track.milliseconds --through albumID
       storecli bindings add aggregate Album.tracks --function count --from Track --through albumID
       storecli bindings add aggregate Shop.orders --function count --from Order --of 1
+      storecli bindings add aggregate Order.total --function sum --from Line \
+      --as 'quantity * price' --scale 2 --through orderID
       --through or --match says which records belong to a total; --of names the one record that \
       holds the total of all. \(BindingsAddCommand.consequences)
       """)
@@ -35,8 +37,20 @@ struct BindingsAddAggregateCommand: BindingAddition {
 
   @Option(
     help: ArgumentHelp(
-      "The field to total, or with count the model.", valueName: "model.field"))
+      "The field to total, or with count or --as the model.", valueName: "model.field"))
   var from: String
+
+  @Option(
+    name: .customLong("as"),
+    help: ArgumentHelp(
+      "With sum, average, minimum and maximum, the SQL expression to total instead of a field.",
+      valueName: "sql"))
+  var expression: String?
+
+  @Option(
+    help: ArgumentHelp(
+      "With --as, the most digits that a decimal has after its point.", valueName: "digits"))
+  var scale: Int?
 
   @OptionGroup var link: BindingLink
 
@@ -68,6 +82,9 @@ struct BindingsAddAggregateCommand: BindingAddition {
     guard separator == nil || function == .joined else {
       throw ValidationError("--separator goes with --function joined.")
     }
+    guard scale == nil || expression != nil else {
+      throw ValidationError("--scale goes with --as.")
+    }
   }
 
   var missingLink: String? { link.missing(without: of) }
@@ -78,7 +95,8 @@ struct BindingsAddAggregateCommand: BindingAddition {
     let (source, field) = try words.modelOrField(from)
     return .aggregate(
       BindingSchema.Aggregate(
-        function, model: source.name, field: field?.name, order: by, separator: separator,
+        function, model: source.name, field: field?.name, expression: expression, scale: scale,
+        order: by, separator: separator,
         match: try words.match(link, from: source, to: model, referring: .source),
         place: try of.map { try words.key($0, for: model) }, condition: condition))
   }

@@ -1,3 +1,4 @@
+import Foundation
 import ModelStore
 import Testing
 
@@ -118,7 +119,57 @@ private struct Product: Model {
   }
 }
 
+private struct Receipt: CodableModel {
+  var id: Int64
+  var total: Decimal = 0
+
+  var key: Int64 { id }
+
+  static let definition = ModelDefinition<Receipt>(
+    "Receipt", key: \.id, fields: [.init("id", \.id), .init("total", \.total)])
+}
+
+private struct ReceiptLine: CodableModel {
+  var id: Int64
+  var receiptID: Int64
+  var quantity: Int
+  var price: Decimal
+
+  var key: Int64 { id }
+
+  static let definition = ModelDefinition<ReceiptLine>(
+    "ReceiptLine", key: \.id,
+    fields: [
+      .init("id", \.id), .init("receiptID", \.receiptID), .init("quantity", \.quantity),
+      .init("price", \.price),
+    ])
+}
+
 @Suite(.tags(.unit)) struct BindingKindsExample {
+  @Test func sumsOfProductsAreExact() throws {
+    let directory = try TemporaryDirectory()
+    let path = directory.file("receipts.store")
+    // snippet: exact-sums
+    let store = try Store(
+      at: path, models: Receipt.self, ReceiptLine.self,
+      bindings: [
+        .aggregate(
+          .sum(of: "quantity * price", scale: 2), into: \Receipt.total,
+          through: \ReceiptLine.receiptID)
+      ])
+
+    try store.write { tx in
+      try tx.insert(Receipt(id: 1))
+      try tx.insert(ReceiptLine(id: 1, receiptID: 1, quantity: 3, price: Decimal(10) / 100))
+      try tx.insert(ReceiptLine(id: 2, receiptID: 1, quantity: 1, price: Decimal(1999) / 100))
+    }
+    let total = try store.find(Receipt.self, 1)?.total
+    // total is 20.29
+    // end
+    #expect(total == Decimal(string: "20.29"))
+    #expect(try store.bindingFindings() == [])
+  }
+
   @Test func aggregatesFollowTheirRecords() throws {
     let directory = try TemporaryDirectory()
     let path = directory.file("discs.store")
