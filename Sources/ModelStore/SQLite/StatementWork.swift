@@ -8,9 +8,9 @@ package struct StatementWork: Hashable, Sendable {
   package var rowCount: Int
   /// Steps of SQLite's virtual machine.
   package var stepCount: Int
-  /// Rows through which full scans of tables and indexes stepped. Rows that an index found are not
-  /// counted.
-  package var scannedRowCount: Int
+  /// Steps of full scans from one row of a table or index to the next: one less than the rows of
+  /// each scan. Rows that an index found are not counted.
+  package var fullScanStepCount: Int
   package var sortCount: Int
   /// Rows inserted into indexes that exist for this statement only.
   package var automaticIndexRowCount: Int
@@ -33,7 +33,7 @@ extension Connection {
     }
     return StatementWork(
       rowCount: rowCount, stepCount: count(SQLITE_STMTSTATUS_VM_STEP),
-      scannedRowCount: count(SQLITE_STMTSTATUS_FULLSCAN_STEP),
+      fullScanStepCount: count(SQLITE_STMTSTATUS_FULLSCAN_STEP),
       sortCount: count(SQLITE_STMTSTATUS_SORT),
       automaticIndexRowCount: count(SQLITE_STMTSTATUS_AUTOINDEX), isComplete: end != nil)
   }

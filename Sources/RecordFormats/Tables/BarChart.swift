@@ -31,7 +31,9 @@ package struct BarChart: RowWriter {
 
   package private(set) var cutCellCount = 0
 
-  /// - Parameter columns: The label and the number.
+  /// - Parameters:
+  ///   - label: The column of the labels.
+  ///   - value: The column of the numbers.
   package init(
     label: OutputColumn, value: OutputColumn, style: Style, sink: ByteSink, terminal: Terminal
   ) {

@@ -80,7 +80,7 @@ extension QueryCommand {
   private static func words(for work: StatementWork) -> String {
     var parts = [
       Grouped.text(work.rowCount, "row"), Grouped.text(work.stepCount, "step") + " of SQLite",
-      Grouped.text(work.scannedRowCount, "row") + " visited by full scans",
+      Grouped.text(work.fullScanStepCount, "row step") + " in full scans",
     ]
     if work.sortCount > 0 { parts.append(Grouped.text(work.sortCount, "sort")) }
     if work.automaticIndexRowCount > 0 {
@@ -102,7 +102,7 @@ extension QueryCommand {
       ]
     case .done(let advice?, _, let rowCount, let totalCount):
       let (before, after) = (advice.before, advice.after)
-      let scanned = (Grouped.text(before.scannedRowCount), Grouped.text(after.scannedRowCount))
+      let scanned = (Grouped.text(before.fullScanStepCount), Grouped.text(after.fullScanStepCount))
       let remedy =
         subject?.schema.isAdopted == true
         ? "create it with sqlite3, or in a migration of the program that owns the table"
@@ -110,7 +110,7 @@ extension QueryCommand {
       return [
         "advice: \(advice.sql);",
         "  measured on \(place(rowCount, of: totalCount)): \(Grouped.text(before.stepCount)) -> "
-          + "\(Grouped.text(after.stepCount)) steps, rows visited by full scans \(scanned.0) -> "
+          + "\(Grouped.text(after.stepCount)) steps, row steps in full scans \(scanned.0) -> "
           + "\(scanned.1), sorts \(before.sortCount) -> \(after.sortCount)",
         "  nothing was changed; \(remedy)",
       ]
@@ -156,7 +156,7 @@ extension QueryCommand {
     .object([
       .init("rows", .integer(Int64(work.rowCount))),
       .init("steps", .integer(Int64(work.stepCount))),
-      .init("scannedRows", .integer(Int64(work.scannedRowCount))),
+      .init("fullScanSteps", .integer(Int64(work.fullScanStepCount))),
       .init("sorts", .integer(Int64(work.sortCount))),
       .init("automaticIndexRows", .integer(Int64(work.automaticIndexRowCount))),
       .init("isComplete", .boolean(work.isComplete)),

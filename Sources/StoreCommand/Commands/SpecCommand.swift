@@ -7,8 +7,8 @@ struct SpecCommand: LeafCommand {
     commandName: "spec", abstract: "Print all commands, options and exit codes as JSON.",
     discussion: """
       Example: storecli spec | jq '.commands[].name'
-      The member spec is the version of this form, now \(Self.formVersion). It rises only if a member \
-      changes its meaning or is removed; new members may come at any time. type is boolean, \
+      The member spec is the version of this form, now \(Self.formVersion). It rises only if a \
+      member changes its meaning or is removed; new members may come at any time. type is boolean, \
       integer, number, choice, file or text.
       """)
 

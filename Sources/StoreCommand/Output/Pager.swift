@@ -58,7 +58,9 @@ final class Pager {
   private var lines: ScreenLines
   private var interruption: sig_t?
 
-  /// - Parameter data, talk: The streams of the terminal.
+  /// - Parameters:
+  ///   - data: Standard output, which is the terminal.
+  ///   - talk: Standard error.
   init(
     _ choice: PagerChoice, variables: [String: String], on terminal: Terminal, data: ByteSink,
     talk: ByteSink

@@ -54,14 +54,23 @@ struct Aggregate: Hashable, Sendable {
     function == .sum || function == .avg ? "numbers" : "values that have an order"
   }
 
-  /// Whether SQLite cannot compute it: it stores decimals as texts.
-  var isDecimal: Bool { calculation?.field.type == .decimal }
+  /// Whether SQLite cannot compute it exactly: it stores decimals as texts, and those of a column
+  /// that another program declared as NUMERIC or DECIMAL as reals, whose sum it rounds in each step.
+  var isDecimal: Bool {
+    guard let calculation else { return false }
+    if calculation.field.type == .decimal { return true }
+    let isSum = calculation.function == .sum || calculation.function == .avg
+    return isSum && calculation.field.isDeclaredDecimal
+  }
+
+  /// Whether its values are decimals as texts.
+  var isDecimalText: Bool { calculation?.field.type == .decimal }
 
   /// Whether a value in the column of another program may be something else than a number.
   var needsNumbers: Bool {
     guard let calculation, calculation.field.declaredType != nil || calculation.field.type == .any
     else { return false }
-    return !isDecimal && (calculation.function == .sum || calculation.function == .avg)
+    return !isDecimalText && (calculation.function == .sum || calculation.function == .avg)
   }
 
   /// Its expression; NULL where SQLite cannot compute it.
@@ -85,5 +94,13 @@ struct Aggregate: Hashable, Sendable {
       return CellValue(value)
     }
     return CellValue(FieldColumns.shown(value, calculation.field))
+  }
+}
+
+extension FieldSchema {
+  /// Whether another program declared the column for decimals, which SQLite stores as numbers.
+  fileprivate var isDeclaredDecimal: Bool {
+    guard type == .real || type == .integer || type == .any, let declaredType else { return false }
+    return ["NUMERIC", "DECIMAL"].contains { declaredType.uppercased().hasPrefix($0) }
   }
 }

@@ -35,6 +35,27 @@ struct ExactDecimal: Hashable, Sendable {
     }
   }
 
+  /// The shortest decimal number that reads back as `number`.
+  ///
+  /// - Returns: nil for infinity.
+  init?(_ number: Double) {
+    guard number.isFinite else { return nil }
+    let parts = number.magnitude.description.split(separator: "e")
+    guard let mantissa = parts.first, let exponent = parts.count > 1 ? Int(parts[1]) : 0 else {
+      return nil
+    }
+    let halves = mantissa.split(separator: ".")
+    let digits = halves.joined()
+    // Where the point is among the digits.
+    let place = (halves.first?.count ?? 0) + exponent
+    let padded =
+      String(repeating: "0", count: max(1 - place, 0)) + digits
+      + String(repeating: "0", count: max(place - digits.count, 0))
+    let whole = padded.prefix(max(place, 1))
+    let fraction = padded.dropFirst(whole.count)
+    self.init((number < 0 ? "-" : "") + whole + (fraction.isEmpty ? "" : "." + fraction))
+  }
+
   private static let digitCount = 9
   private static let base: Int128 = 1_000_000_000
 

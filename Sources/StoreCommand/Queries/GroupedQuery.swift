@@ -88,13 +88,17 @@ struct GroupedQuery {
       sort(&groups)
       for group in groups.dropFirst(offset).prefix(limit ?? .max) { try body(group) }
     } catch let error as StoreError where error.message.contains("integer overflow") {
-      let sums = aggregates.compactMap(\.calculation).filter { $0.function == .sum }
-        .map { "\(records.schema.name).\($0.field.name)" }
-      throw CommandError(
-        .failed, code: "overflow",
-        "A sum of \(sums.joined(separator: " or ")) does not fit 64 bits.",
-        hint: "use --avg, or select fewer records", model: records.schema.name)
+      throw overflow
     }
+  }
+
+  private var overflow: CommandError {
+    let sums = aggregates.compactMap(\.calculation).filter { $0.function == .sum }
+      .map { "\(records.schema.name).\($0.field.name)" }
+    return CommandError(
+      .failed, code: "overflow",
+      "A sum of \(sums.joined(separator: " or ")) does not fit 64 bits.",
+      hint: "use --avg, or select fewer records", model: records.schema.name)
   }
 
   /// Refuses values that SQLite would count as 0, and dates without a period.
@@ -145,7 +149,7 @@ struct GroupedQuery {
         guard case .integer(let count) = row.values[keys.count + 1] else { return }
         let value = row.values[keys.count]
         guard !value.isNull else { return }
-        guard case .text(let digits) = value, let number = ExactDecimal(digits) else {
+        guard let number = Self.decimal(value) else {
           throw CommandError(
             .failed, code: "unreadable",
             "\(records.schema.name).\(field.name) holds \(CellText.display(CellValue(value))), "
@@ -154,16 +158,40 @@ struct GroupedQuery {
             model: records.schema.name, field: field.name)
         }
         let group = row.values.prefix(keys.count).map(Self.grouped)
-        totals[group, default: DecimalTotals()].add(number, digits, times: count)
+        totals[group, default: DecimalTotals()].add(number, value, times: count)
       }
       for (place, aggregate) in aggregates.enumerated() {
         guard let calculation = aggregate.calculation, calculation.field == field else { continue }
         for index in groups.indices {
           let found = totals[groups[index].prefix(keys.count).map(Self.grouped)]
-          groups[index][keys.count + place] = found?.value(of: calculation.function) ?? .null
+          groups[index][keys.count + place] =
+            try found.map { try value(of: calculation, $0) } ?? .null
         }
       }
     }
+  }
+
+  private static func decimal(_ value: SQLValue) -> ExactDecimal? {
+    switch value {
+    case .text(let digits): ExactDecimal(digits)
+    case .integer(let number): ExactDecimal(String(number))
+    case .real(let number): ExactDecimal(number)
+    case .null, .blob: nil
+    }
+  }
+
+  /// The value of an aggregate: a text for decimals that are stored as texts, else a number.
+  private func value(
+    of calculation: Aggregate.Calculation, _ totals: DecimalTotals
+  ) throws -> SQLValue {
+    let value = totals.value(of: calculation.function)
+    guard calculation.field.type != .decimal, case .text(let digits) = value else { return value }
+    // Rounded once, at the end.
+    if calculation.function == .avg || totals.hasReal {
+      return Double(digits).map { .real($0) } ?? .null
+    }
+    guard let number = Int64(digits) else { throw overflow }
+    return .integer(number)
   }
 
   /// Numbers that SQLite groups together as one value.
@@ -196,9 +224,9 @@ struct GroupedQuery {
   }
 
   private static func compareDecimals(_ left: SQLValue, _ right: SQLValue) -> Int {
-    guard case .text(let left) = left, case .text(let right) = right,
-      let first = ExactDecimal(left), let second = ExactDecimal(right)
-    else { return (left.isNull ? 0 : 1) - (right.isNull ? 0 : 1) }
+    guard let first = decimal(left), let second = decimal(right) else {
+      return (left.isNull ? 0 : 1) - (right.isNull ? 0 : 1)
+    }
     if first.isLess(than: second) { return -1 }
     return second.isLess(than: first) ? 1 : 0
   }
@@ -208,22 +236,25 @@ struct GroupedQuery {
 private struct DecimalTotals {
   private var sum = ExactDecimal()
   private var count: Int64 = 0
-  private var least: (number: ExactDecimal, text: String)?
-  private var most: (number: ExactDecimal, text: String)?
+  private var least: (number: ExactDecimal, value: SQLValue)?
+  private var most: (number: ExactDecimal, value: SQLValue)?
+  /// Whether one of them is stored as a real.
+  private(set) var hasReal = false
 
-  mutating func add(_ number: ExactDecimal, _ text: String, times count: Int64) {
+  mutating func add(_ number: ExactDecimal, _ value: SQLValue, times count: Int64) {
+    if case .real = value { hasReal = true }
     sum.add(number, times: count)
     self.count += count
-    if least.map({ number.isLess(than: $0.number) }) ?? true { least = (number, text) }
-    if most.map({ $0.number.isLess(than: number) }) ?? true { most = (number, text) }
+    if least.map({ number.isLess(than: $0.number) }) ?? true { least = (number, value) }
+    if most.map({ $0.number.isLess(than: number) }) ?? true { most = (number, value) }
   }
 
   func value(of function: Aggregate.Function) -> SQLValue {
     switch function {
     case .sum: .text(sum.text)
     case .avg: .text(sum.quotientText(by: count))
-    case .min: least.map { .text($0.text) } ?? .null
-    case .max: most.map { .text($0.text) } ?? .null
+    case .min: least?.value ?? .null
+    case .max: most?.value ?? .null
     }
   }
 }

@@ -21,7 +21,9 @@ struct ManualPage {
       ".TH "
         + [name.uppercased(), "1", "", "\(program) \(version)", "User Commands"]
         .map(Self.quoted).joined(separator: " "),
-      ".SH NAME", "\(Self.text(name)) \\- \(Self.text(command.abstract))", ".SH SYNOPSIS",
+      // Examples stay as they are typed: no blanks are added, and no word is divided.
+      ".ad l", ".nh", ".SH NAME", "\(Self.text(name)) \\- \(Self.text(command.abstract))",
+      ".SH SYNOPSIS",
       ".B \(Self.text(words))", Self.text(synopsis),
     ]
     page += section("DESCRIPTION", Self.paragraphs(command.discussion))

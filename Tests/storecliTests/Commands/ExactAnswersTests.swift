@@ -30,7 +30,7 @@ import Testing
     let shown = try place.run("query", "Artist", "id = 3", "--explain", "--json").out
     #expect(
       shown.replacing(/"steps":\d+/, with: "\"steps\":9")
-        == #"{"sql":"SELECT \"id\", \"name\", \"founded\"\nFROM \"Artist\"\nWHERE \"id\" = ?\nORDER BY \"id\"","arguments":[3],"plan":["SEARCH Artist USING INTEGER PRIMARY KEY (rowid=?)"],"words":["key: finds rows of Artist by rowid=?"],"cost":{"rows":1,"steps":9,"scannedRows":0,"sorts":0,"automaticIndexRows":0,"isComplete":true},"advice":null}"#
+        == #"{"sql":"SELECT \"id\", \"name\", \"founded\"\nFROM \"Artist\"\nWHERE \"id\" = ?\nORDER BY \"id\"","arguments":[3],"plan":["SEARCH Artist USING INTEGER PRIMARY KEY (rowid=?)"],"words":["key: finds rows of Artist by rowid=?"],"cost":{"rows":1,"steps":9,"fullScanSteps":0,"sorts":0,"automaticIndexRows":0,"isComplete":true},"advice":null}"#
         + "\n")
   }
 

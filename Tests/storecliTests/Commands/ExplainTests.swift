@@ -33,7 +33,7 @@ import Testing
     #expect(lines.contains("-- full scan: reads every row of Event"), "\(lines)")
     #expect(lines.contains("-- sort: sorts the rows, because no index has this order"), "\(lines)")
     #expect(
-      lines.contains { $0.hasPrefix("-- cost: 3 rows, ") && $0.contains("visited by full scans") },
+      lines.contains { $0.hasPrefix("-- cost: 3 rows, ") && $0.contains("in full scans") },
       "\(lines)")
     #expect(
       lines.contains(
@@ -41,7 +41,7 @@ import Testing
       "\(lines)")
     let measured = try #require(lines.first { $0.contains("measured on a copy of all 2 000 rows") })
     #expect(
-      measured.hasSuffix("rows visited by full scans 1 999 -> 0, sorts 1 -> 0"), "\(measured)")
+      measured.hasSuffix("row steps in full scans 1 999 -> 0, sorts 1 -> 0"), "\(measured)")
     #expect(try Data(contentsOf: place.url("e.db")) == before)
   }
 

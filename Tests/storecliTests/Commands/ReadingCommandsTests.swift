@@ -91,7 +91,7 @@ import Testing
         ORDER BY "id"
         -- arguments: 3
         -- key: finds rows of Artist by rowid=?
-        -- cost: 1 row, N steps of SQLite, 0 rows visited by full scans
+        -- cost: 1 row, N steps of SQLite, 0 row steps in full scans
         -- no index needed: the statement is cheap
 
         """)

@@ -115,7 +115,7 @@ import Testing
             try reads.work(of: statement, maxStepCount: 1_000_000)
           }
           #expect(work.rowCount <= KeyCandidates.countMax && work.isComplete)
-          #expect(work.sortCount == 0 && work.scannedRowCount <= KeyCandidates.countMax)
+          #expect(work.sortCount == 0 && work.fullScanStepCount <= KeyCandidates.countMax)
           found["\(model) \(text)", default: 0] += work.stepCount
         }
       }

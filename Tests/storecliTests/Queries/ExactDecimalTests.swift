@@ -22,6 +22,36 @@ import Testing
     #expect(try sum(large, "1") == "1" + String(repeating: "0", count: 38))
   }
 
+  @Test func aRealIsItsShortestDecimal() throws {
+    for (number, text) in [
+      (0.1, "0.1"), (-449.46, "-449.46"), (0, "0"), (1e21, "1000000000000000000000"),
+      (1.5e-7, "0.00000015"), (123456.789, "123456.789"), (1e16, "10000000000000000"),
+      (0.001, "0.001"), (-2.5e20, "-250000000000000000000"),
+    ] {
+      #expect(try #require(ExactDecimal(number)).text == text)
+    }
+    #expect(ExactDecimal(Double.infinity) == nil)
+  }
+
+  /// SQLite's own sum of these is 0.30000000000000004.
+  @Test func decimalsThatAreStoredAsRealsAreSummedExactly() throws {
+    let place = try Workplace()
+    try RawDatabase(place.path("n.db")).execute(
+      """
+      CREATE TABLE Item (id INTEGER PRIMARY KEY, price NUMERIC(10,2), pieces DECIMAL);
+      INSERT INTO Item VALUES (1, 0.1, 2), (2, 0.2, 3), (3, NULL, 9223372036854775807);
+      """)
+    place.environment["STORECLI_DB"] = place.path("n.db")
+    try #require(try place.run("adopt").code == 0)
+    #expect(
+      try place.run("query", "Item", "--sum", "price", "-q", "-o", "json").out
+        == "[\n{\"sum_price\":0.3}\n]\n")
+    #expect(
+      try place.run("query", "Item", "id < 3", "--sum", "pieces", "--avg", "pieces,price", "-q").out
+        == "5\t2.5\t0.15\n")
+    #expect(try place.run("query", "Item", "--sum", "pieces").err.contains("does not fit 64 bits"))
+  }
+
   @Test(arguments: ["", "-", "1.", ".5", "1e5", "1.2.3", "12a", " 1", "inf"])
   func otherTextsAreNoDecimals(text: String) {
     #expect(ExactDecimal(text) == nil)
@@ -97,5 +127,9 @@ private struct Payment: CodableModel {
   var kind: String
   var amount: Decimal?
 
-  static let definition = ModelDefinition<Payment>("Payment", key: \.id)
+  var key: Int64 { id }
+
+  static let definition = ModelDefinition<Payment>(
+    "Payment", key: \.id,
+    fields: [.init("id", \.id), .init("kind", \.kind), .init("amount", \.amount)])
 }
