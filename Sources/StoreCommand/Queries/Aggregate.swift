@@ -73,10 +73,11 @@ struct Aggregate: Hashable, Sendable {
     return !isDecimalText && (calculation.function == .sum || calculation.function == .avg)
   }
 
-  /// Its expression; NULL where SQLite cannot compute it.
+  /// Its expression; NULL where SQLite cannot compute it. All are aggregates, so that a query without
+  /// groups has one row.
   var sql: String {
     guard let calculation else { return "count(*)" }
-    guard !isDecimal else { return "NULL" }
+    guard !isDecimal else { return "max(NULL)" }
     return "\(calculation.function.rawValue)(\(SQLText.quoted(calculation.field.column)))"
   }
 

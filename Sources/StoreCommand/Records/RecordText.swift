@@ -162,7 +162,7 @@ struct RecordText {
       let line = lines[number].trimmedCarriageReturn
       number += 1
       guard line.contains(where: { !$0.isWhitespace }), line.first != "#" else { continue }
-      if let name = line.wholeMatch(of: /\s*(.+?)\s*:null\s*/)?.output.1 {
+      if let name = line.wholeMatch(of: /\s*([^=]+?)\s*:null\s*/)?.output.1 {
         entries.append(Entry(name: String(name), text: nil, line: number))
         continue
       }

@@ -96,6 +96,7 @@ extension CommandSpecification.Parameter {
     names = (dumped["names"]?.elements ?? []).map { name in
       (name["kind"]?.text == "long" ? "--" : "-") + (name["name"]?.text ?? "")
     }
+    .sorted { $0.count < $1.count }
     valueName = kind == .flag ? nil : dumped["valueName"]?.text
     choices = (dumped["allValues"]?.elements ?? []).compactMap(\.text)
     defaultValue = dumped["defaultValue"]?.text

@@ -123,7 +123,7 @@ import Testing
   @Test(arguments: [
     (["--sum", "note"], "Sale.note is of type text; --sum takes numbers."),
     (["--sum", "sold"], "--sum takes numbers."),
-    (["--avg", "peices"], "Sale has no field peices; did you mean pieces?"),
+    (["--avg", "peices"], "Sale has no field peices; did you mean pieces or price?"),
     (["--count", "--by", "pieces:month"], "only dates have a month."),
     (["--count", "--by", "sold:mnth"], "There is no period mnth; did you mean month?"),
     (["--count", "--by", "shelf", "--sort", "cuont"], "no column cuont; did you mean count?"),

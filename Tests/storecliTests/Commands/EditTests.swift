@@ -64,11 +64,11 @@ import Testing
 
   @Test(arguments: [
     ("s/^founded = .*/founded = long ago/", "founded", "long ago"),
-    ("s/^name = .*/nmae = X/", "Artist has no field nmae; did you mean name?", ""),
-    ("s/^name = .*/name X/", "Write FIELD = VALUE or FIELD:null.", ""),
-    ("s/^name = .*/name = \"\"\"/", "has no line with \"\"\" at its end.", ""),
-    ("$ a name = again", "name is given twice.", ""),
-    ("$ a id = 7", "id cannot be changed here (the key).", ""),
+    ("s/^name = .*/nmae = X/", "Artist has no field nmae; did you mean name?", "Line "),
+    ("s/^name = .*/name X/", "Write FIELD = VALUE or FIELD:null.", "Line "),
+    ("s/^name = .*/name = \"\"\"/", "has no line with \"\"\" at its end.", "Line "),
+    ("$ a name = again", "name is given twice.", "Line "),
+    ("$ a id = 7", "id cannot be changed here (the key).", "Line "),
   ])
   func aTextThatCannotBeReadIsKeptForThePerson(script: String, first: String, second: String) throws
   {
@@ -122,7 +122,7 @@ import Testing
     let place = try music()
     let outcome = try edit(
       with: """
-        '\(Workplace.program)' update Artist 3 name=Other -d '\(place.path("music.store"))' -q
+        '\(Workplace.program)' update Artist 3 name=Other -d '\(place.path("music.store"))' -q >"$1.log"
         sed -i 's/^founded = .*/founded = 1999/' "$1"
         """, in: place)
     #expect(outcome.code == 4 && outcome.out.isEmpty, "\(outcome)")
@@ -137,7 +137,7 @@ import Testing
     let outcome = try edit(
       with: """
         '\(Workplace.program)' delete Artist 3 --yes -q -d '\(place.path("music.store"))' \
-        --skip-code-validators
+        --skip-code-validators >"$1.log"
         sed -i 's/^founded = .*/founded = 1999/' "$1"
         """, in: place)
     #expect(outcome.code == 3 && outcome.err.contains("There is no Artist 3."), "\(outcome)")

@@ -83,7 +83,7 @@ import Testing
     try #require(try place.run("update", "Book", "1", "title=Sketch").code == 0)
     let words = ["get", "Book", "1", "--expand", "author.first_name", "--fields", "author", "-q"]
     #expect(try place.run(words).out == "1\tAugusta\n")
-    #expect(try place.run(words + ["--at", "0"]).out == "1\tAda\n")
+    #expect(try place.run(words + ["--at", "2"]).out == "1\tAda\n")
   }
 
   @Test(arguments: [

@@ -75,7 +75,8 @@ import Testing
     #expect(try bash("query", "Track", "--by", "al", in: place) == ["albumID"])
     #expect(try bash("query", "Track", "--by", "title,al", in: place) == ["title,albumID"])
     #expect(
-      try bash("query", "Event", "-d", "dates.db", "--by", "at", ":", "m", in: place) == ["month"])
+      try bash("query", "Event", "-d", "dates.db", "--by", "a", in: place)
+        == ["at", "at:year", "at:month", "at:week", "at:day", "at:hour"])
     #expect(try bash("query", "Track", "--sum", "", in: place) == ["id", "seconds", "albumID"])
     #expect(try bash("query", "Track", "--count", "--max", "ti", in: place) == ["title"])
     #expect(try bash("query", "Track", "--expand", "", in: place) == ["albumID"])
