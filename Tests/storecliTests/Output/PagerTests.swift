@@ -93,8 +93,8 @@ import Testing
     #expect(
       try seen("query Track --all; echo status $?", pager: "head -n 2", in: place)
         == """
-        ID    TITLE                   SECONDS  ALBUMID
-           1  Broken Sparrows             207        1
+         ID  TITLE               SECONDS  ALBUMID
+          1  Midnight Cities         125        1
         1 201 records
         status 0
 
@@ -109,7 +109,7 @@ import Testing
       """
     #expect(
       try seen("query --sql '\(sql)' --all; echo status $?", pager: "head -n 1", in: place)
-        == "I\nstatus 0\n")
+        == "  I\nstatus 0\n")
   }
 
   @Test(arguments: ["/nowhere/pager -x", "no-such-pager", "./plain.txt"])
@@ -122,15 +122,15 @@ import Testing
     #expect(
       warning.hasPrefix("warning: the pager \(pager) cannot be run: it ended with status 12")
         && warning.hasSuffix("Choose one with STORECLI_PAGER, or pass --no-pager."), "\(warning)")
-    #expect(lines.filter { $0.hasSuffix("  121") }.count > 1)
-    #expect(lines.contains { $0.hasPrefix("1201  ") } && lines.last == "1 201 records")
+    // The words of the shell, the warning, the heading, all records and their number.
+    #expect(lines.count == 1205 && lines.last == "1 201 records", "\(lines.count)")
   }
 
   @Test func coloursReachIt() throws {
     let place = try music()
     #expect(
       try seen("query Track --all --color always", in: place, variables: ["NO_COLOR": ""])
-        .hasPrefix("page: \u{1B}[1mID"))
+        .hasPrefix("page:  \u{1B}[1mID"))
   }
 
   @Test func theFirstOfTheVariablesDecides() {
