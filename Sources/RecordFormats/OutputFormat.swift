@@ -16,6 +16,8 @@ package enum OutputFormat: String, CaseIterable, Hashable, Sendable {
   case yaml
   /// A Markdown table, for people.
   case md
+  /// One INSERT statement for each record, which restores the stored values exactly.
+  case sql
 
   /// Returns the default format for a stream.
   package static func preferred(on terminal: Terminal) -> OutputFormat {
@@ -28,12 +30,24 @@ package enum OutputFormat: String, CaseIterable, Hashable, Sendable {
     package var header: Header?
     /// The name of one record, if a table has to show one field per line.
     package var recordName: String?
+    /// What ends a value of plain output.
+    package var plainEnd = PlainEnd.line
+    /// The table that SQL inserts into.
+    package var tableName = ""
     /// How delimited formats write characters that could control a terminal.
     package var controls = Controls.asStored
     /// How delimited formats write text that a spreadsheet would run as a formula.
     package var formulas = Formulas.asStored
 
     package init(header: Header? = nil) { self.header = header }
+
+    /// What separates the values of plain output.
+    package enum PlainEnd: Hashable, Sendable {
+      /// Tabs between values and a newline behind the last.
+      case line
+      /// A NUL behind each value, which is written as stored.
+      case nul
+    }
 
     /// How control characters, and characters that reorder others, are written.
     package enum Controls: Hashable, Sendable {
@@ -64,6 +78,8 @@ package enum OutputFormat: String, CaseIterable, Hashable, Sendable {
     switch self {
     case .table:
       Table(columns: columns, sink: sink, terminal: terminal, recordName: options.recordName)
+    case .plain where options.plainEnd == .nul:
+      NULRows(columns: columns, options: options, sink: sink)
     case .plain:
       DelimitedRows(
         .plain, columns: columns, header: options.header ?? .absent, options: options, sink: sink)
@@ -74,6 +90,7 @@ package enum OutputFormat: String, CaseIterable, Hashable, Sendable {
       DelimitedRows(
         .tsv, columns: columns, header: options.header ?? .present, options: options, sink: sink)
     case .md: MarkdownRows(columns: columns, sink: sink)
+    case .sql: InsertRows(columns: columns, options: options, sink: sink)
     case .yaml: try JSONRows(.yaml, columns: columns, sink: sink)
     case .json: try JSONRows(.array, columns: columns, sink: sink)
     case .ndjson: try JSONRows(.lines, columns: columns, sink: sink)

@@ -276,10 +276,18 @@ struct CommandContext {
   }
 
   /// A writer of rows in the chosen format.
+  ///
+  /// - Parameter table: The table whose records the rows are, which SQL needs.
+  /// - Throws: ``CommandError`` for SQL without a table.
   func rowWriter(
-    columns: [OutputColumn], recordName: String? = nil
+    columns: [OutputColumn], recordName: String? = nil, table: String? = nil
   ) throws -> any RowWriter {
     var choices = OutputFormat.Options()
+    if format == .sql {
+      guard let table else { throw CommandError.noTableForSQL }
+      choices.tableName = table
+    }
+    choices.plainEnd = options.nul ? .nul : .line
     choices.header = options.header ? .present : nil
     choices.recordName = recordName
     choices.controls = console.dataTerminal.isInteractive ? .shown : .asStored

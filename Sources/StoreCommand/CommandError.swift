@@ -49,6 +49,13 @@ struct CommandError: Error {
     CommandError(.usage, code: "usage", message, hint: hint, model: model, field: field)
   }
 
+  /// `-o sql` where the result is not the records of a table.
+  static var noTableForSQL: CommandError {
+    usage(
+      "-o sql writes records as INSERT statements. This result has no records of one table.",
+      hint: "storecli help formats")
+  }
+
   /// A stored value that cannot be read: a failure of the file, with its record where it is known.
   init(unreadable error: StoreError) {
     self.init(error)

@@ -36,11 +36,19 @@ struct GlobalOptions: ParsableArguments {
   @Flag(help: "Begin plain output with the column names.")
   var header = false
 
+  @Flag(
+    name: [.customShort("0"), .customLong("nul")],
+    help: "Plain output with values as stored, each with a NUL behind it.")
+  var nul = false
+
   @Flag(help: "In csv, tsv and plain, write an apostrophe before text that begins like a formula.")
   var escapeFormulas = false
 
   @Option(help: ArgumentHelp("When to use colour.", valueName: "when"))
   var color: ColourPolicy.Choice?
+
+  @Flag(help: "Print long output at once, without a pager.")
+  var noPager = false
 
   @Flag(name: .shortAndLong, help: "Print data and errors only.")
   var quiet = false
@@ -60,8 +68,10 @@ struct GlobalOptions: ParsableArguments {
     options.csv = false
     options.fields = nil
     options.header = false
+    options.nul = false
     options.escapeFormulas = false
     options.color = nil
+    options.noPager = false
     options.quiet = true
     options.verbose = false
     return options
@@ -70,6 +80,12 @@ struct GlobalOptions: ParsableArguments {
   func validate() throws {
     guard [json, ndjson, csv, output != nil].count(where: { $0 }) <= 1 else {
       throw ValidationError("Choose one of -o, --json, --ndjson and --csv.")
+    }
+    guard !nul || [nil, .plain].contains(explicitFormat) else {
+      throw ValidationError("-0 writes plain output; leave out the other format.")
+    }
+    guard !nul || !escapeFormulas else {
+      throw ValidationError("-0 writes values as stored; leave out --escape-formulas.")
     }
     guard !escapeFormulas || [nil, .csv, .tsv, .plain].contains(format) else {
       throw ValidationError("--escape-formulas goes with -o csv, -o tsv and -o plain.")
@@ -86,7 +102,9 @@ struct GlobalOptions: ParsableArguments {
   }
 
   /// The format that was asked for, if any.
-  var format: OutputFormat? {
+  var format: OutputFormat? { nul ? .plain : explicitFormat }
+
+  private var explicitFormat: OutputFormat? {
     if json { return .json }
     if ndjson { return .ndjson }
     return csv ? .csv : output

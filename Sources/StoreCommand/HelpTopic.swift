@@ -38,16 +38,18 @@ enum HelpTopic: String, CaseIterable {
                              that they create.
 
     How to write the result; see storecli help formats:
-      -o, --output <format>  table, plain, json, ndjson, csv, tsv, yaml or md.
+      -o, --output <format>  table, plain, json, ndjson, csv, tsv, yaml, md or sql.
       --json                 Short for -o json. Errors are JSON, too.
       --ndjson               Short for -o ndjson. Errors are JSON, too.
       --csv                  Short for -o csv.
       --fields <a,b>         Only these fields, in this order. Put a name that contains a comma
                              in double quotes.
+      -0, --nul              Plain output with values as stored, each with a NUL behind it.
       --header               Begin plain output with the column names.
       --escape-formulas      In csv, tsv and plain, write an apostrophe before text that begins
                              like a formula.
       --color <when>         always, never or auto.
+      --no-pager             Print long output at once, without a pager.
 
     How much to say:
       -q, --quiet            Print data and errors only.
@@ -88,6 +90,12 @@ enum HelpTopic: String, CaseIterable {
       CLICOLOR=0, TERM=dumb, and otherwise where the stream is a terminal
     COLUMNS sets the width of tables.
 
+    On a terminal, help, models, history and tables that are longer than the screen open in a
+    pager: STORECLI_PAGER, else PAGER, else less -FIRX. --no-pager, or an empty variable, prints
+    them at once.
+
+    update --edit opens VISUAL, else EDITOR, else vi.
+
     STORECLI_VALUE_MAX is the largest text or blob in bytes that a command reads or writes,
       67108864 (64 MiB) when not set. A command takes up to eight times as much memory for a
       value. A larger value is an error that names its field and record.
@@ -107,12 +115,18 @@ enum HelpTopic: String, CaseIterable {
     -o tsv     tab-separated with a header, backslash escapes, \\N for null
     -o yaml    a list of mappings
     -o md      a Markdown table
+    -o sql     an INSERT statement for each record; query, get and export only
+    -0         plain values as stored, each with a NUL behind it, for xargs -0; a text with a
+               NUL is refused
 
     Dates are ISO-8601 in UTC; an adopted column of text keeps its form, and export leaves dates
     that another program keeps as numbers as they are. In JSON, integers keep all 64 bits and a
     blob is
     {"$base64": "…"}; a table shows its length; elsewhere it is base64. CSV distinguishes empty
     text ("") from null (nothing).
+
+    -o sql restores records exactly in a table with the same columns: blobs, infinities, texts
+    with a NUL, and every bit of a real. It leaves out columns that the database computes.
 
     On a terminal, csv, tsv and plain spell out control characters and those that reorder text:
     \\u{1b}. In a pipe or file they are as stored. JSON and YAML always escape them: \\u001b.

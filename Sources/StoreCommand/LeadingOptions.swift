@@ -15,7 +15,7 @@ struct LeadingOptions {
 
   private static let flags: Set = [
     "--json", "--ndjson", "--csv", "--header", "--escape-formulas", "--shared-with-group", "-q",
-    "--quiet", "-v", "--verbose",
+    "--quiet", "-v", "--verbose", "-0", "--nul", "--no-pager",
   ]
 
   /// The common options before the command, with their values.

@@ -11,6 +11,13 @@ protocol LeafCommand: ParsableCommand {
   /// but no rows to write in a format.
   var hasData: Bool { get }
 
+  /// Whether it can write records as INSERT statements.
+  var writesSQL: Bool { get }
+
+  /// Whether a pager may show output that is longer than the screen. A command that asks, or that
+  /// prints while it works, has none.
+  var isPaged: Bool { get }
+
   /// Runs the command.
   ///
   /// - Throws: Any error; ``CommandError`` describes it.
@@ -20,6 +27,8 @@ protocol LeafCommand: ParsableCommand {
 extension LeafCommand {
   var takesFields: Bool { hasData }
   var hasData: Bool { true }
+  var writesSQL: Bool { false }
+  var isPaged: Bool { false }
 
   /// Parses the words behind the command's name; nil for help and mistakes, for which the root has
   /// the full name of the command.

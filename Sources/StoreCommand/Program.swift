@@ -134,7 +134,8 @@ public struct Program: Sendable {
     let written = AttachedValues.separated(self.arguments)
     let leading = LeadingOptions(in: written)
     if leading.lacksCommand { return refusing(UnparsedArguments(written).unplaced) }
-    let arguments = leading.moved
+    var arguments = leading.moved
+    if arguments.first == "help" { arguments.removeAll { $0 == "--no-pager" } }
     if arguments.first == "help" {
       if let topic = HelpTopic(words: Array(arguments.dropFirst())) { return printing(topic.text) }
       if let error = UnparsedArguments(arguments).unknownCommand {
@@ -205,7 +206,9 @@ public struct Program: Sendable {
   private func perform(_ command: any LeafCommand) -> ExitCode {
     let options = command.options
     let console = surroundings.console(
-      colour: options.color ?? .auto, loudness: options.loudness)
+      colour: options.color ?? .auto, loudness: options.loudness,
+      isPaged: command.isPaged && !options.noPager)
+    defer { console.endPaging() }
     let context = CommandContext(
       command, console: console, application: application, surroundings: surroundings)
     do {
@@ -217,11 +220,14 @@ public struct Program: Sendable {
         throw CommandError.usage(
           "This command prints no rows, so it takes no format.")
       }
+      guard options.format != .sql || command.writesSQL else { throw CommandError.noTableForSQL }
       let code = try command.run(context)
       try console.finish()
       context.notices.write(besides: nil, to: console, options)
       return Self.named(code)
     } catch OutputError.readerClosed {
+      // A person who has left the pager has seen enough.
+      if console.endPaging() { return .ok }
       Console.endByBrokenPipe()
     } catch OutputError.stalled {
       return Self.named(.interrupted)
@@ -257,12 +263,14 @@ public struct Program: Sendable {
   }
 
   private func printing(_ text: String) -> ExitCode {
-    let console = surroundings.console()
+    let console = surroundings.console(isPaged: !arguments.contains("--no-pager"))
+    defer { console.endPaging() }
     do {
       try console.writeLine(inOwnName(text))
       try console.finish()
       return .ok
     } catch OutputError.readerClosed {
+      if console.endPaging() { return .ok }
       Console.endByBrokenPipe()
     } catch {
       return Self.reporting(CommandError(error), to: console, as: .text)

@@ -38,7 +38,7 @@ struct StoreCLI: ParsableCommand {
         subcommands: [
           DoctorCommand.self, BackupCommand.self, RestoreCommand.self, CompactCommand.self,
           DiffCommand.self, HashCommand.self, DemoCommand.self, CompletionsCommand.self,
-          VersionCommand.self,
+          ManCommand.self, SpecCommand.self, VersionCommand.self,
         ]),
     ])
 }

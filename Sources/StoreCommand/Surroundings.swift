@@ -73,6 +73,15 @@ package struct Surroundings: Sendable {
     variable("TMPDIR").flatMap { $0.isEmpty ? nil : $0 } ?? "/tmp"
   }
 
+  /// Whether texts may have characters beyond ASCII: the locale's encoding is UTF-8.
+  var hasUnicode: Bool {
+    let values = variables(["LC_ALL", "LC_CTYPE", "LANG"])
+    let locale = ["LC_ALL", "LC_CTYPE", "LANG"].lazy.compactMap { values[$0] }.first { !$0.isEmpty }
+    // Without a locale, nothing says that the terminal cannot show them.
+    guard let locale = locale?.lowercased() else { return true }
+    return locale.contains("utf-8") || locale.contains("utf8")
+  }
+
   /// How wide help is; nil for the width of the terminal.
   var helpWidth: Int? {
     switch streams {
@@ -110,21 +119,28 @@ package struct Surroundings: Sendable {
 
   /// A console on standard output and standard error. From now on, writing to a closed pipe throws
   /// an error and does not end the process in the middle of a transaction.
+  ///
+  /// - Parameter isPaged: Whether a pager may show output that is longer than the screen.
   func console(
-    colour: ColourPolicy.Choice = .auto, loudness: Console.Loudness = .usual
+    colour: ColourPolicy.Choice = .auto, loudness: Console.Loudness = .usual,
+    isPaged: Bool = false
   ) -> Console {
     let environment = variables(ColourPolicy.environmentNames + ["COLUMNS"])
     switch streams {
     case .ofProcess:
       signal(SIGPIPE, SIG_IGN)
+      let data = ByteSink(descriptor: STDOUT_FILENO)
+      let dataTerminal = Terminal(
+        descriptor: STDOUT_FILENO, environment: environment, colour: colour)
+      let talk = ByteSink(descriptor: STDERR_FILENO)
+      let talkTerminal = Terminal(
+        descriptor: STDERR_FILENO, environment: environment, colour: colour)
+      let pager = isPaged ? pager(on: dataTerminal, data, talk) : nil
       return Console(
-        data: ByteSink(descriptor: STDOUT_FILENO),
-        dataTerminal: Terminal(
-          descriptor: STDOUT_FILENO, environment: environment, colour: colour),
-        talk: ByteSink(descriptor: STDERR_FILENO),
-        talkTerminal: Terminal(
-          descriptor: STDERR_FILENO, environment: environment, colour: colour),
-        loudness: loudness)
+        data: pager?.sink(for: .data) ?? data, dataTerminal: dataTerminal,
+        // Messages to another place need not wait.
+        talk: talkTerminal.isInteractive ? pager?.sink(for: .talk) ?? talk : talk,
+        talkTerminal: talkTerminal, loudness: loudness, pager: pager)
     case .values(_, let take):
       let isColoured = ColourPolicy.isColoured(
         choice: colour, environment: environment, isTerminal: false)
@@ -134,6 +150,17 @@ package struct Surroundings: Sendable {
         data: Self.sink { take($0, .data) }, dataTerminal: pipe,
         talk: Self.sink { take($0, .talk) }, talkTerminal: pipe, loudness: loudness)
     }
+  }
+
+  /// A pager for a screen of known height; nil if there is none, or the person wants none.
+  private func pager(on terminal: Terminal, _ data: ByteSink, _ talk: ByteSink) -> Pager? {
+    let environment = variables(PagerChoice.environmentNames)
+    guard terminal.height != nil, let choice = PagerChoice(environment: environment) else {
+      return nil
+    }
+    return Pager(
+      choice, variables: PagerChoice.variables(in: environment), on: terminal, data: data,
+      talk: talk)
   }
 
   private static func sink(_ take: @escaping ([UInt8]) -> Void) -> ByteSink {

@@ -75,7 +75,7 @@ package indirect enum Condition: Hashable, Sendable {
   }
 
   /// The conditions that must all be true for this one to be true.
-  var conjuncts: [Condition] {
+  package var conjuncts: [Condition] {
     if case .and(let parts) = self { parts } else { [self] }
   }
 

@@ -83,7 +83,9 @@ extension StoreQuery {
     return "WHERE \(try condition.sqlText(schema: schema))"
   }
 
-  private func source(selecting columns: String) throws(StoreError) -> SQLText {
+  /// Returns the SELECT of expressions over the records that meet the condition, in no order and
+  /// without limit and offset.
+  package func source(selecting columns: String) throws(StoreError) -> SQLText {
     var text = SQLText(sql: "SELECT \(columns)\nFROM \(SQLText.quoted(schema.table))")
     if let condition {
       text.append("\nWHERE ")

@@ -1,10 +1,10 @@
 /// The order of two values after conversion, as SQLite compares them: NULL, then numbers, then
 /// text, then blobs. See <https://sqlite.org/datatype3.html#sort_order>.
-struct ValueOrder: Sendable {
+package struct ValueOrder: Sendable {
   private let text: @Sendable (String, String) -> Int
 
   /// - Returns: nil for a custom collation, which only the program that registered it can compute.
-  init?(_ collation: Collation) {
+  package init?(_ collation: Collation) {
     switch collation {
     case .binary: text = compareBytes
     case .nocase: text = compareFoldingASCII
@@ -15,7 +15,7 @@ struct ValueOrder: Sendable {
 
   /// Returns a negative number, zero or a positive number if `left` comes before, with or after
   /// `right`.
-  func compare(_ left: SQLValue, _ right: SQLValue) -> Int {
+  package func compare(_ left: SQLValue, _ right: SQLValue) -> Int {
     switch (left, right) {
     case (.integer(let left), .integer(let right)): sign(left, right)
     case (.integer(let left), .real(let right)): Self.compare(left, right)

@@ -10,6 +10,8 @@ package enum OutputError: Error, Hashable, Sendable, CustomStringConvertible {
   case notANumber
   /// Two columns would have the same key in a JSON object.
   case duplicateColumn(String)
+  /// A text with a NUL cannot be a value that ends with one.
+  case nulInText(column: String)
 
   package var description: String {
     switch self {
@@ -17,6 +19,8 @@ package enum OutputError: Error, Hashable, Sendable, CustomStringConvertible {
     case .stalled: "the program that reads the output accepts no data"
     case .unwritable(let error): "cannot write the output: \(error)"
     case .notANumber: "JSON cannot express a value that is not a number"
+    case .nulInText(let column):
+      "a text in \(column) contains a NUL, so its end cannot be marked with one; use -o json"
     case .duplicateColumn(let name):
       "two columns are named \(name); JSON needs distinct names, so rename one"
     }

@@ -4,7 +4,7 @@
 /// duplicate names, lone surrogates, invalid UTF-8, text after the value, and reals beyond the
 /// range of a double, except ``JSONText/infinity``. For many records in one input use
 /// ``JSONRecordReader``.
-struct JSONParser {
+package struct JSONParser {
   /// How deeply arrays and objects may lie in each other; bounds the stack.
   static let depthMax = 128
 
@@ -29,7 +29,7 @@ struct JSONParser {
   }
 
   /// Returns the value of `text`.
-  static func value(of text: some Sequence<UInt8>) throws(InputError) -> JSONValue {
+  package static func value(of text: some Sequence<UInt8>) throws(InputError) -> JSONValue {
     try Array(text).withUnsafeBufferPointer { bytes throws(InputError) in try value(of: bytes) }
   }
 

@@ -15,6 +15,8 @@ struct BindingsCheckCommand: LeafCommand {
 
   @OptionGroup(title: "Common options") var options: GlobalOptions
 
+  var isPaged: Bool { true }
+
   func run(_ context: CommandContext) throws -> ExitCode {
     let store = try context.openForReading().store
     let findings = try store.bindingFindings(maxKeyCount: 20)

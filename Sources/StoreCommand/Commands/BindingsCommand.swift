@@ -21,6 +21,8 @@ struct BindingsListCommand: LeafCommand {
 
   @OptionGroup(title: "Common options") var options: GlobalOptions
 
+  var isPaged: Bool { true }
+
   func run(_ context: CommandContext) throws -> ExitCode {
     let bindings = try context.openForReading().store.bindings()
     try context.writeReport(

@@ -22,6 +22,8 @@ struct BindingsWhyCommand: LeafCommand {
 
   @OptionGroup(title: "Common options") var options: GlobalOptions
 
+  var isPaged: Bool { true }
+
   func run(_ context: CommandContext) throws -> ExitCode {
     let opened = try context.openForReading()
     let (model, named) = try opened.field(named: field)

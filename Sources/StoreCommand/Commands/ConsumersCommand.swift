@@ -20,6 +20,8 @@ struct ConsumersListCommand: LeafCommand {
 
   @OptionGroup(title: "Common options") var options: GlobalOptions
 
+  var isPaged: Bool { true }
+
   func run(_ context: CommandContext) throws -> ExitCode {
     let consumers = try context.openForReading().store.consumers()
     let isForPerson = context.format == .table

@@ -33,11 +33,13 @@ struct ExportCommand: LeafCommand {
 
   @OptionGroup(title: "Common options") var options: GlobalOptions
 
+  var writesSQL: Bool { true }
+
   func run(_ context: CommandContext) throws -> ExitCode {
     let opened = try context.openForReading()
     let schema = try opened.model(named: model)
     try checkEnding(besides: opened.location.storePaths)
-    let columns = try FieldColumns(of: schema, names: options.fieldNames)
+    let columns = try ResultColumns(of: schema, options, as: format, in: [])
     let query = try PredicateText(schema: schema).query(where: predicate.text, sort: sort)
     // Bytes in a stream cannot be taken back, and its reader may block the writer. For a stream,
     // Ctrl-C ends the program at once, as for standard output.
@@ -46,10 +48,12 @@ struct ExportCommand: LeafCommand {
       to == "-" ? nil : try OutputFile(path: to, refusing: opened.location.storePaths)
     var choices = OutputFormat.Options()
     choices.header = options.header ? .present : nil
+    choices.plainEnd = options.nul ? .nul : .line
+    choices.tableName = schema.table
     choices.formulas = options.escapeFormulas ? .escaped : .asStored
     if file == nil, context.console.dataTerminal.isInteractive { choices.controls = .shown }
     var writer = try format.writer(
-      columns: columns.exportColumns(as: format), to: file?.sink ?? context.console.data,
+      columns: columns.exportColumns, to: file?.sink ?? context.console.data,
       terminal: .pipe,
       options: choices)
     var count = 0
@@ -57,8 +61,7 @@ struct ExportCommand: LeafCommand {
       try opened.read { reads in
         try reads.forEach(query) { (record: DynamicRecord) in
           if Interruption.isRequested { throw interruption }
-          try columns.checkReadable(record, as: format)
-          try writer.write(try columns.exportRow(of: record.values, as: format))
+          try writer.write(try columns.exportRow(of: record))
           count += 1
         }
       }
@@ -90,7 +93,7 @@ struct ExportCommand: LeafCommand {
   }
 
   /// The endings of file names that choose a format.
-  private static let endings = ["csv", "tsv", "json", "ndjson", "jsonl"]
+  private static let endings = ["csv", "tsv", "json", "ndjson", "jsonl", "sql"]
 
   /// The ending of the file name if no format belongs to it; nil for a name without an ending and
   /// for a pipe or device.
@@ -107,7 +110,7 @@ struct ExportCommand: LeafCommand {
     if let format = options.format { return format }
     let name = to.lowercased()
     if name.hasSuffix(".jsonl") { return .ndjson }
-    let known: [OutputFormat] = [.ndjson, .json, .csv, .tsv]
+    let known: [OutputFormat] = [.ndjson, .json, .csv, .tsv, .sql]
     return known.first { name.hasSuffix("." + $0.rawValue) } ?? .ndjson
   }
 }

@@ -67,6 +67,8 @@ struct HistoryCommand: LeafCommand {
 
   @OptionGroup(title: "Common options") var options: GlobalOptions
 
+  var isPaged: Bool { true }
+
   static let terminalLimit = 20
 
   func validate() throws {

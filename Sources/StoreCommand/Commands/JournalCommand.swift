@@ -24,6 +24,8 @@ struct JournalStatusCommand: LeafCommand {
 
   @OptionGroup(title: "Common options") var options: GlobalOptions
 
+  var isPaged: Bool { true }
+
   func run(_ context: CommandContext) throws -> ExitCode {
     let status = try context.openForReading().store.changeJournal.status()
     if context.format == .json || context.format == .ndjson {

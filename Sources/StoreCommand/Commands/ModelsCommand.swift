@@ -19,6 +19,8 @@ struct ModelsCommand: LeafCommand {
 
   @OptionGroup(title: "Common options") var options: GlobalOptions
 
+  var isPaged: Bool { true }
+
   /// JSON has one model as one object.
   var takesFields: Bool {
     name == nil || options.format != .json && options.format != .ndjson

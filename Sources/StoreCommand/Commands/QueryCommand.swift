@@ -9,8 +9,13 @@ struct QueryCommand: LeafCommand {
     discussion: """
       Examples: storecli query Track 'milliseconds > 300000 and composer is null'
       storecli query Track --where 'genreID = 1' --sort -milliseconds --limit 5
+      storecli query Track --by albumID --count --avg milliseconds --sort -count
+      storecli query Track --expand albumID --limit 5
       storecli query --sql 'SELECT count(*) FROM Track'
-      A terminal shows the first 20 records; a pipe or a file gets all of them.
+      A terminal shows the first 20 records; a pipe or a file gets all of them. Periods of dates \
+      are in UTC; a week is the day of its Monday. Numbers are exact, except the mean and sums of \
+      reals. --explain runs the statement, and advises an index only if a trial on a copy of the \
+      records shows that it helps.
       """)
 
   /// Records shown on a terminal unless more are asked for.
@@ -37,18 +42,36 @@ struct QueryCommand: LeafCommand {
   @Flag(help: "Show all records, also on a terminal.")
   var all = false
 
-  @Flag(help: "Print only the number of records.")
+  @Flag(help: "Print the number of records.")
   var count = false
+
+  @OptionGroup var aggregates: AggregateOptions
+
+  @Option(
+    help: ArgumentHelp(
+      "Also show the record to which a reference leads, or one of its fields: albumID.title.",
+      valueName: "path"),
+    completion: Completion.references)
+  var expand: [String] = []
 
   @Option(help: ArgumentHelp("Run this SQL statement, which may only read.", valueName: "select"))
   var sql: String?
 
-  @Flag(help: "Print the SQL and the query plan of SQLite instead of running it.")
+  @Flag(help: "Print how SQLite runs the statement, what that costs, and which index would help.")
   var explain = false
 
   @OptionGroup(title: "Common options") var options: GlobalOptions
 
+  var isPaged: Bool { true }
+  var writesSQL: Bool { sql == nil && !count && !aggregates.areGiven && !explain }
+
   func validate() throws {
+    try aggregates.validate(count: count)
+    guard sql == nil || !aggregates.areGiven && expand.isEmpty else {
+      throw ValidationError(
+        "--by, --sum, --avg, --min, --max, --bar and --expand need a model; write them into the "
+          + "statement.")
+    }
     guard (model == nil) != (sql == nil) else {
       throw ValidationError(
         model == nil
@@ -63,10 +86,10 @@ struct QueryCommand: LeafCommand {
       throw ValidationError(
         "--where, --count and --sort need a model; write them into the statement.")
     }
-    guard !count || sort == nil && options.fields == nil && !all else {
+    guard !count || aggregates.areGiven || sort == nil && options.fields == nil && !all else {
       throw ValidationError("--count prints one number; leave out --sort, --fields and --all.")
     }
-    guard !explain || ![.csv, .tsv, .yaml, .md].contains(options.format) else {
+    guard !explain || ![.csv, .tsv, .yaml, .md, .sql].contains(options.format) else {
       throw ValidationError(
         "--explain prints text or JSON; choose -o json or leave out the format.")
     }
@@ -88,20 +111,30 @@ struct QueryCommand: LeafCommand {
   private func run(
     _ schema: ModelSchema, _ opened: OpenedStore, _ context: CommandContext
   ) throws {
-    let columns = try FieldColumns(of: schema, names: options.fieldNames)
+    if aggregates.areGiven { return try showGroups(of: schema, opened, context) }
+    let columns = try ResultColumns(
+      of: schema, options, expanding: expandedPaths, as: context.format,
+      in: opened.store.schema.models)
     let all = try PredicateText(schema: schema).query(where: predicate.text, sort: sort)
     var query = all
     query.offset = offset
     query.limit = count ? limit : shownMax(context)
     let text = count ? try query.countText() : try query.selectText()
-    if explain { return try explain(text, opened, context) }
+    if explain {
+      return try explain(text, of: IndexAdvice.Subject(query), opened, context)
+    }
     try context.console.say(text.sql, at: .verbose)
     try opened.read { reads in
       guard !count else { return try writeCount(try reads.count(query), context) }
-      var writer = try context.rowWriter(columns: columns.columns, recordName: schema.name)
+      var writer = try context.rowWriter(
+        columns: columns.columns, recordName: schema.name, table: schema.table)
       var shown = 0
+      let referenced = ReferencedRecords()
       try reads.forEach(query) { (record: DynamicRecord) in
-        try writer.write(columns.row(of: record.values))
+        let row = try columns.row(of: record.values) { model, index, value in
+          try referenced.find(model, index, value) { try reads.referenced($0, $1, $2) }
+        }
+        try writer.write(row)
         shown += 1
       }
       try context.finish(writer)
@@ -113,7 +146,10 @@ struct QueryCommand: LeafCommand {
     }
   }
 
-  private func shownMax(_ context: CommandContext) -> Int? {
+  /// The paths of `--expand`.
+  var expandedPaths: [String] { expand.flatMap { CommaList($0).texts } }
+
+  func shownMax(_ context: CommandContext) -> Int? {
     if let limit { return limit }
     let isForScreen = context.format == .table && context.console.dataTerminal.isInteractive
     return isForScreen && !all ? Self.terminalLimit : nil
@@ -142,31 +178,8 @@ struct QueryCommand: LeafCommand {
     }
   }
 
-  private func explain(
-    _ text: SQLText, _ opened: OpenedStore, _ context: CommandContext
-  ) throws {
-    let rows = try reading(opened) { reads in
-      try reads.rows(SQLText(sql: "EXPLAIN QUERY PLAN \(text.sql)", arguments: text.arguments))
-    }
-    let plan = rows.map { CellText.exchange(CellValue($0["detail"] ?? .null)) ?? "" }
-    if context.format == .json || context.format == .ndjson {
-      let explanation = JSONValue.object([
-        .init("sql", .string(text.sql)),
-        .init("arguments", .array(text.arguments.map { JSONValue($0) })),
-        .init("plan", .array(plan.map { .string($0) })),
-      ])
-      return try context.console.writeLine(try JSONText.text(explanation))
-    }
-    try context.console.writeSQL(text.sql)
-    if !text.arguments.isEmpty {
-      let arguments = text.arguments.map(\.description).joined(separator: ", ")
-      try context.console.writeLine("-- arguments: \(CellText.visible(arguments))")
-    }
-    for line in plan { try context.console.writeLine("-- " + CellText.visible(line)) }
-  }
-
   /// Reads with a statement that the user wrote.
-  private func reading<Result>(
+  func reading<Result>(
     _ opened: OpenedStore, _ body: (borrowing ReadTransaction) throws -> Result
   ) throws -> Result {
     do {
@@ -189,7 +202,7 @@ struct QueryCommand: LeafCommand {
   /// Shows rows as SQLite finds them and keeps none. Reading stops at the limit: a result need not
   /// have an end.
   private func show(_ text: SQLText, _ opened: OpenedStore, _ context: CommandContext) throws {
-    if explain { return try explain(text, opened, context) }
+    if explain { return try explain(text, of: nil, opened, context) }
     let shownMax = shownMax(context) ?? .max
     var seen = 0
     var hasMore = false

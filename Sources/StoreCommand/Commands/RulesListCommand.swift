@@ -18,6 +18,8 @@ struct RulesListCommand: LeafCommand {
 
   @OptionGroup(title: "Common options") var options: GlobalOptions
 
+  var isPaged: Bool { true }
+
   private struct Row {
     var rule: String
     var models: [String]

@@ -8,8 +8,12 @@ struct UpdateCommand: WritingCommand {
     discussion: """
       Examples: storecli update Artist 1 name='Miles Davis'
       storecli update Track --where 'genreID = 2' plays+=1
+      storecli update Artist 1 --edit
       FIELD= sets empty text, FIELD:null sets null, FIELD+=N adds N. FIELD=@FILE reads the value \
       from a file and FIELD=- from standard input. FIELD:=TEXT takes TEXT literally.
+      --edit opens the record in VISUAL, EDITOR or vi, and writes the fields that you change. If \
+      the text cannot be read, a rule refuses it, or the record has changed meanwhile, it opens \
+      again with the reason. No lock is held while you edit.
       """)
 
   @Argument(help: "The model.", completion: Completion.model)
@@ -28,6 +32,9 @@ struct UpdateCommand: WritingCommand {
     completion: Completion.field)
   var predicate: String?
 
+  @Flag(help: "Edit the record of this key in your editor.")
+  var edit = false
+
   @Flag(help: "Change the records that --where selects without asking.")
   var yes = false
 
@@ -36,6 +43,12 @@ struct UpdateCommand: WritingCommand {
 
   var takesFields: Bool { false }
 
+  func validate() throws {
+    guard !edit || predicate == nil && words.count == 1 && !yes else {
+      throw ValidationError("--edit takes a model and a key, and nothing else.")
+    }
+  }
+
   /// What is to be changed.
   private enum Target {
     case record(key: [SQLValue])
@@ -43,6 +56,7 @@ struct UpdateCommand: WritingCommand {
   }
 
   func run(_ context: CommandContext) throws -> ExitCode {
+    if edit { return try edit(context) }
     let (opened, schema, plan) = try context.openForWriting(write, model: model) {
       looked, schema in
       let target: Target =
@@ -137,7 +151,7 @@ struct UpdateCommand: WritingCommand {
       }, origin: .user, schema: schema)
   }
 
-  private func missing(_ key: [SQLValue], of schema: ModelSchema) -> CommandError {
+  func missing(_ key: [SQLValue], of schema: ModelSchema) -> CommandError {
     CommandError(
       .notFound, code: "recordNotFound", "There is no \(schema.name) \(KeyText.text(key)).",
       hint: "storecli query \(Shell.quoted(schema.name))", model: schema.name)

@@ -17,6 +17,8 @@ struct ValidateCommand: LeafCommand {
 
   @OptionGroup(title: "Common options") var options: GlobalOptions
 
+  var isPaged: Bool { true }
+
   func run(_ context: CommandContext) throws -> ExitCode {
     let opened = try context.openForReading()
     let store = opened.store

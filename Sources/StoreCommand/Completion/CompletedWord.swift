@@ -65,7 +65,9 @@ struct CompletedWord {
       if isValue {
         isValue = false
       } else if word.hasPrefix("-") {
-        isValue = Self.valueTakers.contains(word)
+        // `watch` takes a number there; for `query` it is a flag.
+        isValue =
+          Self.valueTakers.contains(word) && !(word == "--count" && commandNames == ["query"])
       } else {
         found.append(word)
       }
@@ -86,7 +88,8 @@ struct CompletedWord {
     Set(LeadingOptions.takingValue).union([
       "--where", "--sort", "--limit", "--offset", "--at", "--busy-timeout", "--from", "--to",
       "--since", "--author", "--tag", "--actor", "--field", "--txn", "--model", "--consumer",
-      "--exec", "--count", "--timeout", "--sql", "--migrations", "--rename", "--drop",
+      "--exec", "--count", "--timeout", "--sql", "--migrations", "--rename", "--drop", "--by",
+      "--sum", "--avg", "--min", "--max", "--expand", "--install",
     ])
 
   /// The texts for the word as a list whose last name begins so, such as `a,b`.

@@ -32,6 +32,24 @@ enum Completion {
     kind { word, opened in try model(of: word, opened)?.fields.map(\.name) ?? [] }
   }
 
+  /// The next word of a command's name.
+  static var command: CompletionKind {
+    .custom { words, index, _ in
+      let shell = CompletionShell.requesting
+      let word = CompletedWord(words, at: index, splitsAtBreaks: shell == .bash)
+      var command: any ParsableCommand.Type = StoreCLI.self
+      for name in word.positionals where name != word.text {
+        let children = command.configuration.subcommands
+        guard let child = children.first(where: { $0.configuration.commandName == name }) else {
+          return []
+        }
+        command = child
+      }
+      return word.offered(
+        command.configuration.subcommands.compactMap { $0.configuration.commandName }, for: shell)
+    }
+  }
+
   /// Fields of the model, joined by commas.
   static var fields: CompletionKind {
     kind { word, opened in
@@ -43,6 +61,39 @@ enum Completion {
   static var order: CompletionKind {
     kind { word, opened in
       word.lists(of: try model(of: word, opened)?.fields.map(\.name) ?? [], after: "-")
+    }
+  }
+
+  /// Fields of the model that have a sum, joined by commas.
+  static var numbers: CompletionKind {
+    kind { word, opened in
+      let fields = try model(of: word, opened)?.fields ?? []
+      return word.lists(of: fields.filter { Aggregate.accepts(.sum, $0.type) }.map(\.name))
+    }
+  }
+
+  /// What groups may have in common: fields, and periods of dates after a colon.
+  static var groupKeys: CompletionKind {
+    kind { word, opened in
+      let fields = try model(of: word, opened)?.fields ?? []
+      return word.lists(
+        of: fields.flatMap { field in
+          let periods = DatePeriod.allCases.filter { $0.expression(for: field) != nil }
+          return [field.name] + periods.map { "\(field.name):\($0.rawValue)" }
+        })
+    }
+  }
+
+  /// References of the model, and after a point those of the referenced model and its fields.
+  static var references: CompletionKind {
+    kind { word, opened in
+      guard let model = try model(of: word, opened) else { return [] }
+      let steps = word.text.split(separator: ".", omittingEmptySubsequences: false).map(String.init)
+      let start = steps.dropLast()
+      let models = opened.store.schema.models
+      guard let end = Expansion.target(of: start, from: model, in: models) else { return [] }
+      let fields = start.isEmpty ? end.fields.filter { $0.reference != nil } : end.fields
+      return fields.map { (start + [$0.name]).joined(separator: ".") }
     }
   }
 

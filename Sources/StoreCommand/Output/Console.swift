@@ -34,16 +34,19 @@ final class Console {
   let talkTerminal: Terminal
   let loudness: Loudness
   private let talk: ByteSink
+  /// Shows output that is longer than the screen.
+  private let pager: Pager?
 
   init(
     data: ByteSink, dataTerminal: Terminal, talk: ByteSink, talkTerminal: Terminal,
-    loudness: Loudness = .usual
+    loudness: Loudness = .usual, pager: Pager? = nil
   ) {
     self.data = data
     self.dataTerminal = dataTerminal
     self.talk = talk
     self.talkTerminal = talkTerminal
     self.loudness = loudness
+    self.pager = pager
   }
 
   /// Writes one line of data.
@@ -148,6 +151,20 @@ final class Console {
   /// Flushes the data written so far. Call it before the command ends.
   func finish() throws(OutputError) {
     try data.flush()
+  }
+
+  /// Shows what a pager holds, and waits until the person has left it. Call it before the process
+  /// ends, also after an error.
+  ///
+  /// - Returns: Whether the person left the pager before the end of the output.
+  @discardableResult
+  func endPaging() -> Bool {
+    do {
+      return try pager?.end() ?? false
+    } catch {
+      // The terminal is gone. The exit status is enough.
+      return false
+    }
   }
 
   /// Ends the process as a closed pipe ends other programs: by the signal, without a message.

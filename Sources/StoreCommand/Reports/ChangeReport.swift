@@ -39,7 +39,7 @@ struct ChangeReport {
         try console.data.append((index == 0 ? "[\n" : ",\n") + (try JSONText.text(line.json)))
       }
       try console.writeLine(lines.isEmpty ? "[]" : "\n]")
-    case .csv, .tsv, .yaml, .md: try writeRows(to: context)
+    case .csv, .tsv, .yaml, .md, .sql: try writeRows(to: context)
     case .table, .plain: try writeText(to: console)
     }
     try console.finish()

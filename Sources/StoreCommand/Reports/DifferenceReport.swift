@@ -10,7 +10,7 @@ struct DifferenceReport {
 
   init(_ context: CommandContext) throws {
     self.context = context
-    if [.csv, .tsv, .yaml, .md].contains(context.format) {
+    if [.csv, .tsv, .yaml, .md, .sql].contains(context.format) {
       rows = try context.rowWriter(
         columns: ["op", "model", "id", "field", "old", "new"].map { OutputColumn($0) })
     }
@@ -25,7 +25,7 @@ struct DifferenceReport {
     case .json:
       try console.data.append(
         (count == 0 ? "[\n" : ",\n") + (try JSONText.text(.object(line.changeMembers))))
-    case .csv, .tsv, .yaml, .md:
+    case .csv, .tsv, .yaml, .md, .sql:
       for field in line.fields {
         try rows?.write([
           .text(line.operation.rawValue), .text(line.model), .text(KeyText.text(line.key)),

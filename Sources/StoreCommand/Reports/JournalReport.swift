@@ -39,7 +39,7 @@ struct JournalReport {
           OutputColumn("who", role: .whole), OutputColumn("change"),
           OutputColumn("txn", role: .whole),
         ])
-    case .plain, .csv, .tsv, .yaml, .md:
+    case .plain, .csv, .tsv, .yaml, .md, .sql:
       writer = try context.reportWriter(
         columns: ["position", "txn", "time", "who", "op", "model", "id", "change"].map {
           OutputColumn($0)
@@ -57,7 +57,7 @@ struct JournalReport {
     case .table:
       let row = shownRow(line)
       try writer?.write(row)
-    case .plain, .csv, .tsv, .yaml, .md:
+    case .plain, .csv, .tsv, .yaml, .md, .sql:
       let row = Self.row(line)
       try writer?.write(row)
     }
@@ -81,7 +81,7 @@ struct JournalReport {
         gap.position.map { .integer($0.rawValue) } ?? .null, .text(Self.unknown),
         .text(Self.unknown), .text(gap.text), .text(Self.unknown),
       ])
-    case .plain, .csv, .tsv, .yaml, .md:
+    case .plain, .csv, .tsv, .yaml, .md, .sql:
       try writer?.write([
         gap.position.map { .integer($0.rawValue) } ?? .null, .null, .null, .null, .text("gap"),
         gap.models.map { .text($0.joined(separator: ", ")) } ?? .null, .null, .text(gap.words),

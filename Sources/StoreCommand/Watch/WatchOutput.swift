@@ -43,7 +43,7 @@ struct WatchOutput {
       guard handler == nil else {
         throw CommandError.usage("--exec passes ndjson to the command; leave out -o.")
       }
-    case .json, .csv, .tsv, .yaml, .md:
+    case .json, .csv, .tsv, .yaml, .md, .sql:
       throw CommandError.usage("The output of watch has no end: use -o ndjson, plain or table.")
     }
     self.context = context

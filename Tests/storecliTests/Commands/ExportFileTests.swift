@@ -144,7 +144,7 @@ import Testing
       refused.code == 64
         && refused.err.hasPrefix(
           "error[usage]: storecli cannot export \(ending) files. It knows the endings .csv, .tsv, "
-            + ".json, .ndjson, .jsonl; or choose a format with -o.\n"),
+            + ".json, .ndjson, .jsonl, .sql; or choose a format with -o.\n"),
       "\(refused)")
     #expect(!FileManager.default.fileExists(atPath: place.path(file)))
   }

@@ -82,14 +82,17 @@ import Testing
   @Test func explainShowsTheStatementAndItsPlan() throws {
     let place = try Workplace()
     try place.makeMusic()
+    let shown = try place.run("query", "Artist", "id = 3", "--explain").out
     #expect(
-      try place.run("query", "Artist", "id = 3", "--explain").out == """
+      shown.replacing(/\d+ steps/, with: "N steps") == """
         SELECT "id", "name", "founded"
         FROM "Artist"
         WHERE "id" = ?
         ORDER BY "id"
         -- arguments: 3
-        -- SEARCH Artist USING INTEGER PRIMARY KEY (rowid=?)
+        -- key: finds rows of Artist by rowid=?
+        -- cost: 1 row, N steps of SQLite, 0 row steps in full scans
+        -- no index needed: the statement is cheap
 
         """)
   }

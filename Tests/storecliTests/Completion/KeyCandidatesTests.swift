@@ -83,4 +83,48 @@ import Testing
       }
     }
   }
+
+  /// A completion reads as little of a large table as of a small one.
+  @Test func theStepsDoNotDependOnTheNumberOfRecords() throws {
+    func steps(of recordCount: Int) throws -> [String: Int] {
+      let place = try Workplace()
+      try RawDatabase(place.path("k.db")).execute(
+        """
+        CREATE TABLE Number (id INTEGER PRIMARY KEY, n);
+        CREATE TABLE Word (id TEXT NOT NULL PRIMARY KEY, n);
+        CREATE TABLE Folded (id TEXT NOT NULL PRIMARY KEY COLLATE NOCASE, n) WITHOUT ROWID;
+        CREATE TABLE Pair (a INTEGER NOT NULL, b TEXT NOT NULL, PRIMARY KEY (a, b)) WITHOUT ROWID;
+        CREATE TABLE Free (id BLOB NOT NULL PRIMARY KEY, n);
+        WITH RECURSIVE c (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM c WHERE i < \(recordCount))
+        INSERT INTO Number SELECT i, 0 FROM c;
+        INSERT INTO Word SELECT 'w' || id, 0 FROM Number;
+        INSERT INTO Folded SELECT 'w' || id, 0 FROM Number;
+        INSERT INTO Pair SELECT id / 1000, 'b' || id FROM Number;
+        INSERT INTO Free SELECT CASE id % 2 WHEN 0 THEN id ELSE 'f' || id END, 0 FROM Number;
+        """)
+      try #require(try place.run("adopt", "-d", "k.db").code == 0)
+      let store = try Store(at: place.path("k.db"), models: [])
+      var found: [String: Int] = [:]
+      for (model, text) in [
+        ("Number", ""), ("Number", "1"), ("Word", "w1"), ("Folded", "W1"), ("Pair", "1"),
+        ("Pair", "1,b"), ("Free", "1"), ("Free", "f"),
+      ] {
+        let candidates = KeyCandidates(of: try store.schema.model(named: model))
+        for statement in try candidates.statements(beginningWith: text) {
+          let work = try store.read { reads in
+            try reads.work(of: statement, maxStepCount: 1_000_000)
+          }
+          #expect(work.rowCount <= KeyCandidates.countMax && work.isComplete)
+          #expect(work.sortCount == 0 && work.fullScanStepCount <= KeyCandidates.countMax)
+          found["\(model) \(text)", default: 0] += work.stepCount
+        }
+      }
+      return found
+    }
+    let (small, large) = (try steps(of: 5000), try steps(of: 100_000))
+    for (word, count) in large {
+      // Not more than the few ranges of numbers with further digits.
+      #expect(count <= 3000 && count <= 2 * small[word, default: 0] + 1500, "\(word): \(count)")
+    }
+  }
 }

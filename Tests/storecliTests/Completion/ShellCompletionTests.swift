@@ -66,6 +66,29 @@ import Testing
     #expect(try bash("rules", "add", "Track", "--required", "ti", in: place) == ["title"])
   }
 
+  @Test func bashCompletesTheValuesOfQueries() throws {
+    let place = try music()
+    try RawDatabase(place.path("dates.db")).execute(
+      "CREATE TABLE Event (id INTEGER PRIMARY KEY, at DATETIME, name TEXT);"
+        + "INSERT INTO Event VALUES (1, '2026-01-01 00:00:00', 'x');")
+    try #require(try place.run("adopt", "-d", "dates.db").code == 0)
+    #expect(try bash("query", "Track", "--by", "al", in: place) == ["albumID"])
+    #expect(try bash("query", "Track", "--by", "title,al", in: place) == ["title,albumID"])
+    #expect(
+      try bash("query", "Event", "-d", "dates.db", "--by", "a", in: place)
+        == ["at", "at:year", "at:month", "at:week", "at:day", "at:hour"])
+    #expect(try bash("query", "Track", "--sum", "", in: place) == ["id", "seconds", "albumID"])
+    #expect(try bash("query", "Track", "--count", "--max", "ti", in: place) == ["title"])
+    #expect(try bash("query", "Track", "--expand", "", in: place) == ["albumID"])
+    #expect(
+      try bash("query", "Track", "--expand", "albumID.a", in: place)
+        == ["albumID.artistID", "albumID.artistName"])
+    #expect(try bash("get", "Album", "1", "--expand", "", in: place) == ["artistID"])
+    #expect(try bash("man", "rul", in: place) == ["rules"])
+    #expect(try bash("man", "rules", "ad", in: place) == ["add"])
+    #expect(try bash("query", "Track", "-o", "sq", in: place) == ["sql"])
+  }
+
   @Test func bashCompletesNamesInTheFileAndTopics() throws {
     let place = try music()
     try #require(

@@ -121,6 +121,15 @@ public final class _TransactionAccess {
     }
   }
 
+  /// What SQLite does to run a statement that changes nothing.
+  func work(of text: SQLText, maxStepCount: Int) throws -> StatementWork {
+    try StatementPolicy.check(text.sql)
+    return try runner.run(text.sql) { statement in
+      guard statement.isReadOnly else { throw Self.changesSomething }
+      return try connection.work(of: text, maxStepCount: maxStepCount)
+    }
+  }
+
   private static var changesSomething: StoreError {
     StoreError(.misuse, "This statement may write. Run it with execute in a write transaction.")
   }

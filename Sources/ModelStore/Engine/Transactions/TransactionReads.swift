@@ -126,6 +126,15 @@ extension TransactionReads where Self: ~Copyable {
     try access.columnNames(of: sql)
   }
 
+  /// Runs a statement that does not write, ignores its rows, and returns what SQLite did.
+  ///
+  /// - Parameter maxStepCount: The statement is stopped after that many steps of SQLite's virtual
+  ///   machine, counted in thousands.
+  /// - Throws: ``StoreError`` with code `misuse` if the statement could write.
+  package borrowing func work(of sql: SQLText, maxStepCount: Int) throws -> StatementWork {
+    try access.work(of: sql, maxStepCount: maxStepCount)
+  }
+
   /// Throws if the current task was cancelled.
   ///
   /// Call it in code that works for a long time between reads, for example in a validator. Reads
