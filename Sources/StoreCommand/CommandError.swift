@@ -218,7 +218,8 @@ struct CommandError: Error {
     case .otherEncoding(let name):
       self.init(
         .rejected, code: "input", error.description, hint: "iconv -f \(name) -t UTF-8 FILE > COPY")
-    case .malformed, .invalidUTF8, .invalidUTF16, .columnCount, .recordTooLong:
+    case .malformed, .invalidUTF8, .invalidUTF16, .undefinedByte, .missingByteOrder, .columnCount,
+      .recordTooLong:
       self.init(.rejected, code: "input", error.description)
     }
   }

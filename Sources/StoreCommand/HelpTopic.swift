@@ -125,6 +125,10 @@ enum HelpTopic: String, CaseIterable {
     that does not fit its field's type or declared type, such as text among dates, as
     {"$stored": …}; import stores it as it is.
 
+    A file of rejects begins each record with its place in the input and the reason, as the
+    columns or members $line and $reason. import ignores these two. FILE.gz and FILE.zst are read
+    through gzip and zstd; to write them, pipe the export through these programs.
+
     import reads {"$base64": "…"} in an adopted column of JSON as a blob. Write JSON text of that
     shape as a string. For booleans and numbers of adopted tables it reads texts in JSON as in
     CSV, and 0 and 1 as false and true.

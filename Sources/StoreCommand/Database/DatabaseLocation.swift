@@ -170,15 +170,11 @@ struct DatabaseLocation: Hashable, Sendable {
 
   /// The names of the files in `directory` that look like databases, sorted.
   private static func databases(in directory: String) -> [String] {
-    guard let stream = opendir(directory) else { return [] }
-    defer { closedir(stream) }
-    var names: [String] = []
-    while let entry = readdir(stream) {
-      let name = withUnsafePointer(to: &entry.pointee.d_name) { pointer in
-        pointer.withMemoryRebound(to: CChar.self, capacity: 256) { String(cString: $0) }
-      }
-      if isNamedLikeDatabase(name) { names.append(name) }
+    do {
+      return try Directory(path: directory).names().filter(isNamedLikeDatabase)
+    } catch {
+      // The names are only suggestions.
+      return []
     }
-    return names.sorted()
   }
 }

@@ -51,6 +51,7 @@ enum RecordedGuide {
       (#"(?<=  )(now|\d+ s ago)\b"#, "2 s ago"),
       ("\r\n", "\n"),
       (#"in \d+\.\d s"#, "in 0.1 s"),
+      (#"--resume [0-9a-f]{8}"#, "--resume 3f9c2a1b"),
     ]
     return replacements.reduce(output) { text, replacement in
       text.replacingOccurrences(

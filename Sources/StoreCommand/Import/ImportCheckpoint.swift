@@ -1,0 +1,65 @@
+import ModelStore
+
+/// How far an import in batches has read its inputs, so that it can be continued exactly there.
+///
+/// The token names a row of the store, which each batch updates in its own transaction. So the
+/// token stays the same, and a program that was killed between two batches has lost nothing.
+struct ImportCheckpoint {
+  let token: String
+  private let models: [String]
+  /// The records that were read, with those that were left out.
+  private(set) var recordCount = 0
+  private var fingerprint = StableHash()
+  /// Whether the store has a row with the token.
+  var isFiled: Bool
+
+  init(of models: [String], resuming resumed: ImportProgress?) {
+    self.models = models
+    token = resumed?.token ?? Self.freshToken()
+    isFiled = resumed != nil
+  }
+
+  private static func freshToken() -> String {
+    let digits = String(UInt32.random(in: .min ... .max), radix: 16)
+    return String(repeating: "0", count: 8 - digits.count) + digits
+  }
+
+  /// The option that continues the import.
+  var option: String { "--resume \(token)" }
+
+  /// Notes that a record was read.
+  mutating func note(_ bytes: [UInt8], of source: Int) {
+    recordCount += 1
+    fingerprint.add(source)
+    fingerprint.add(SQLValue.blob(bytes))
+  }
+
+  func progress(rejectsByteCount: Int) -> ImportProgress {
+    ImportProgress(
+      token: token, models: models, recordCount: recordCount, fingerprint: fingerprint.integer,
+      rejectsByteCount: rejectsByteCount)
+  }
+
+  /// Refuses an input that does not begin as the one that was imported so far.
+  ///
+  /// - Throws: ``CommandError``.
+  func check(against filed: ImportProgress) throws {
+    let isSame =
+      models == filed.models && recordCount == filed.recordCount
+      && fingerprint.integer == filed.fingerprint
+    guard !isSame else { return }
+    let reason =
+      if models != filed.models {
+        "that import was of \(filed.models.joined(separator: ", "))"
+      } else if recordCount < filed.recordCount {
+        "\(Grouped.text(filed.recordCount, "record")) were imported, and the input has only "
+          + Grouped.text(recordCount)
+      } else {
+        "the first \(Grouped.text(filed.recordCount, "record")) of the input are not those that "
+          + "were imported"
+      }
+    throw CommandError(
+      .failed, code: "resume", "The import \(token) cannot be continued: \(reason).",
+      hint: "repeat the command with the same files and options")
+  }
+}
