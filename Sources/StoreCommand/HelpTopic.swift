@@ -88,8 +88,8 @@ enum HelpTopic: String, CaseIterable {
       67108864 (64 MiB) when not set. A command takes up to eight times as much memory for a
       value. A larger value is an error that names its field and record.
 
-    TMPDIR is where import keeps what comes from a pipe until all of it was read, and where
-      demo makes its store; /tmp when not set.
+    TMPDIR is where import keeps what comes from a pipe until all of it was read, and the keys
+      of the records that --replace keeps; and where demo makes its store. /tmp when not set.
     """
 
   /// The formats of records.

@@ -49,8 +49,9 @@ package struct InputError: Error, Hashable, Sendable, CustomStringConvertible {
     case .invalidUTF16(let order, let byteOffset):
       "byte \(byteOffset): the text is \(order.rawValue) and has half a character here"
     case .otherEncoding(let name):
-      "the text is \(name)\(name == "UTF-32" ? "" : " without a byte order mark"); "
-        + "UTF-8 is needed"
+      name == "UTF-32"
+        ? "the text is \(name); UTF-8 is needed"
+        : "the text is \(name) without a byte order mark; name the encoding"
     case .undefinedByte(let byte, let encoding, let byteOffset):
       "byte \(byteOffset): 0x\(Self.hexadecimal(byte)) means no character in \(encoding.rawValue)"
     case .missingByteOrder:

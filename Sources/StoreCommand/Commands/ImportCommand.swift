@@ -300,7 +300,13 @@ struct ImportCommand: WritingCommand {
       }
       return (opened, try names.map { try opened.writableModel(named: $0, write) })
     } catch var error as CommandError where model == nil && error.code == "unknownModel" {
-      guard paths.count == 1, names.count == 1 else { throw error }
+      guard !paths.contains(where: FileIdentity.isDirectory) else {
+        error.hint =
+          "a directory is imported into the models that it was exported from: adopt their tables, "
+          + "or open the store once with the program that declares them"
+        throw error
+      }
+      guard paths.count == 1 else { throw error }
       error.hint =
         "add --model MODEL; without it, the file's name is the model's. "
         + "--new-model NAME makes a model"

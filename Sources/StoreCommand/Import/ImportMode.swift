@@ -2,7 +2,7 @@ import ArgumentParser
 import ModelStore
 
 /// What an import does with a record that the store has already, and with one that it has not.
-enum ImportMode: String, CaseIterable, EnumerableFlag {
+enum ImportMode: CaseIterable, EnumerableFlag {
   case insert, upsert, updateOnly, skipExisting, replace
 
   static func name(for mode: ImportMode) -> NameSpecification { .long }
@@ -22,16 +22,10 @@ enum ImportMode: String, CaseIterable, EnumerableFlag {
   }
 
   /// Whether the store is searched for each record.
-  var looksUp: Bool { self != .insert }
-
-  /// The option as it is typed.
-  var option: String {
+  var looksUp: Bool {
     switch self {
-    case .insert: "--insert"
-    case .upsert: "--upsert"
-    case .updateOnly: "--update-only"
-    case .skipExisting: "--skip-existing"
-    case .replace: "--replace"
+    case .insert: false
+    case .upsert, .updateOnly, .skipExisting, .replace: true
     }
   }
 }

@@ -55,6 +55,8 @@ struct Importing {
   }
 
   private let sources: [Source]
+  /// Whether a condition leaves records out.
+  private let selects: Bool
   private let store: Store
   private let rejects: RejectsFile?
   private let console: Console
@@ -94,6 +96,7 @@ struct Importing {
     completion: ((borrowing WriteTransaction) throws -> Void)? = nil
   ) {
     self.sources = sources
+    selects = sources.contains { $0.selection != nil }
     self.store = store
     self.rejects = rejects
     self.console = console
@@ -105,8 +108,12 @@ struct Importing {
   /// Finds out what the import would do, and writes nothing.
   mutating func rehearse() throws -> ImportTally {
     plan.isDryRun = true
-    while !isAtEnd { try writeBatch() }
-    progress.clear()
+    defer { progress.clear() }
+    do {
+      while !isAtEnd { try writeBatch() }
+    } catch  where isInterruption(error) {
+      throw CommandError(.interrupted, code: "interrupted", "Interrupted; nothing was written.")
+    }
     return committed
   }
 
@@ -342,8 +349,8 @@ struct Importing {
   /// Takes a record. It is written at once, or together with the records after it.
   private mutating func take(_ item: Item, _ transaction: borrowing WriteTransaction) throws {
     if Interruption.isRequested { throw Stop.interrupted }
-    if let selection = sources[item.source].selection, case .success(let record) = item.content,
-      try !selection.takes(record)
+    if selects, case .success(let record) = item.content,
+      try sources[item.source].selection?.takes(record) == false
     {
       tally.skipped += 1
       return
@@ -469,7 +476,7 @@ struct Importing {
 
   private func report() throws {
     try console.say(
-      tally.summary(of: plan.mode, selects: sources.contains { $0.selection != nil })
+      tally.summary(of: plan.mode, selects: selects)
         + "  in \(progress.elapsedText), \(Grouped.text(transactionCount, "transaction"))")
     for line in tally.cascadeLines + tally.reasonLines { try console.say(line) }
     // One wrong value is no reason to change the type of a field.

@@ -33,10 +33,17 @@ struct InputFiles: Sendable {
 
   /// The same inputs, which can be read several times: what can be read only once is read now and
   /// kept in a temporary file.
-  func keeping(_ paths: [String]) throws(InputError) -> InputFiles {
+  ///
+  /// - Throws: ``CommandError`` naming the path when it cannot be read.
+  func keeping(_ paths: [String]) throws -> InputFiles {
     var inputs = self
     for path in paths where isStream(path) && kept[path] == nil {
-      inputs.kept[path] = try SpooledInput(try source(path), in: surroundings.temporaryDirectory)
+      do {
+        inputs.kept[path] = try SpooledInput(
+          try source(path), in: surroundings.temporaryDirectory)
+      } catch {
+        throw CommandError(error).naming(path)
+      }
     }
     return inputs
   }

@@ -142,20 +142,20 @@ struct NewModel {
     }
   }
 
+  /// The statement that creates the table.
   private var definition: String {
-    let isRowID = { (field: FieldInference) in
-      key == [field.name] && field.verdict.type == .integer
-    }
-    var lines = fields.map { field in
-      "  \(SQLText.quoted(field.name)) \(field.verdict.type.adoptedColumnType)"
-        + (isRowID(field) ? " PRIMARY KEY" : key.contains(field.name) ? " NOT NULL" : "")
+    var columns = fields.map { field in
+      let verdict = field.verdict
+      return FieldSchema(
+        name: field.name, type: verdict.type, form: verdict.form,
+        isOptional: !key.contains(field.name),
+        isRowID: key == [field.name] && verdict.type == .integer)
     }
     if isKeyGenerated {
-      lines.insert("  \(SQLText.quoted(Self.generatedKey)) INTEGER PRIMARY KEY", at: 0)
-    } else if !fields.contains(where: isRowID) {
-      lines.append("  PRIMARY KEY (\(SQLText.quotedList(key)))")
+      columns.insert(FieldSchema(name: Self.generatedKey, type: .integer, isRowID: true), at: 0)
     }
-    return "CREATE TABLE \(SQLText.quoted(name)) (\n\(lines.joined(separator: ",\n"))\n) STRICT"
+    let table = ModelSchema(name: name, fields: columns, key: key)
+    return SchemaSQL(table).objects.first?.sql ?? ""
   }
 
   /// The types that the columns' declarations do not say.
@@ -169,9 +169,4 @@ struct NewModel {
       }
     }
   }
-}
-
-extension FieldType {
-  /// The type of a column that holds values as they are written in text.
-  fileprivate var adoptedColumnType: String { self == .date ? "TEXT" : columnType }
 }

@@ -117,9 +117,9 @@ import Testing
     #expect(json.code == 0, "\(json)")
     #expect(
       try place.run("query", "Item", "--ndjson", "--fields", "id,more").out == #"""
-        {"id":1,"more":{"colour":"red","size":null}}
-        {"id":2,"more":{"colour":"a \"b\"","size":"7"}}
-        {"id":3,"more":{"tags":[1,{"a":null}],"ok":true}}
+        {"id":1,"more":"{\"colour\":\"red\",\"size\":null}"}
+        {"id":2,"more":"{\"colour\":\"a \\\"b\\\"\",\"size\":\"7\"}"}
+        {"id":3,"more":"{\"tags\":[1,{\"a\":null}],\"ok\":true}"}
         {"id":4,"more":null}
 
         """#)
