@@ -201,7 +201,7 @@ import Testing
       #expect(outcome.code == 0, "\(outcome)")
       let found = try place.run("query", "Item", "--all", "--fields", "id,code,name").out
       #expect(
-        found.split(separator: "\n").map { $0.replacing("\t", with: ",") }.sorted()
+        found.split(separator: "\n").map { String($0.replacing("\t", with: ",")) }.sorted()
           == wanted.sorted())
     }
   }
