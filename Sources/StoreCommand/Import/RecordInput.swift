@@ -330,7 +330,7 @@ final class RecordInput {
     row.reserveCapacity(csvFields.count)
     for index in csvFields.indices {
       guard let field = csvFields[index] else { continue }
-      if csv.isMissing(at: index), format == .csv || options.emptyIsNull {
+      if isEmpty(index, of: csv) {
         // An empty cell of a computed field has no value to compare.
         if field.isOptional, !field.isComputed {
           places.append(field.place)
@@ -355,6 +355,12 @@ final class RecordInput {
     return InputRecord(fields: fields(at: places), row: row, computed: computed)
   }
 
+  /// Whether a cell stands for no value.
+  private func isEmpty(_ index: Int, of csv: CSVReader) -> Bool {
+    if csv.isMissing(at: index) { return format == .csv || options.emptyIsNull }
+    return options.emptyIsNull && csv.text(at: index).isEmpty
+  }
+
   /// The value of a cell that belongs to the rest.
   private func restValue(at index: Int, of csv: CSVReader) throws(StoreError) -> JSONValue {
     try rawText(at: index, of: csv).map { .string($0) } ?? .null
@@ -367,7 +373,7 @@ final class RecordInput {
 
   /// The text of any cell; nil for null.
   private func rawText(at index: Int, of csv: CSVReader) throws(StoreError) -> String? {
-    if csv.isMissing(at: index), format == .csv || options.emptyIsNull { return nil }
+    if isEmpty(index, of: csv) { return nil }
     return try text(at: index, of: csv, for: header[index])
   }
 
@@ -421,7 +427,6 @@ final class RecordInput {
   ) throws(StoreError) -> String? {
     let cell = csv.text(at: index)
     if let null = options.nullText, cell == null, !csv.isQuoted(at: index) { return nil }
-    if options.emptyIsNull, cell.isEmpty { return nil }
     let written = try text(of: cell, for: name())
     return options.formulas == .escaped ? written.map(FormulaText.unescaped) : written
   }
@@ -487,7 +492,7 @@ final class RecordInput {
       guard !places.contains(rest.place) else {
         throw StoreError(
           .invalidValue, "The object has \(rest.schema.name) itself, which --rest names.",
-          model: schema.name, field: rest.schema.name)
+          model: schema.name)
       }
       places.append(rest.place)
       row.append(try restText(others))
