@@ -9,6 +9,8 @@ struct ImportCheckpoint {
   private let models: [String]
   /// The records that were read, with those that were left out.
   private(set) var recordCount = 0
+  /// The bytes of these records.
+  private(set) var byteCount = 0
   private var fingerprint = StableHash()
   /// Whether the store has a row with the token.
   var isFiled: Bool
@@ -30,6 +32,7 @@ struct ImportCheckpoint {
   /// Notes that a record was read.
   mutating func note(_ bytes: [UInt8], of source: Int) {
     recordCount += 1
+    byteCount += bytes.count
     fingerprint.add(source)
     fingerprint.add(SQLValue.blob(bytes))
   }

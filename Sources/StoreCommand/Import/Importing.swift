@@ -310,10 +310,17 @@ struct Importing {
     }
   }
 
+  /// A batch that is read before its transaction ends after that many bytes, so that memory is
+  /// bounded whatever the records hold.
+  private static let batchByteCountMax = 64 << 20
+
   /// The records of the next transaction. An error that will stop the import is the last of them.
   private mutating func readBatch() throws -> [Item] {
     var items: [Item] = []
-    while items.count < plan.batchCount ?? 0 {
+    let byteCount = checkpoint?.byteCount ?? 0
+    while items.count < plan.batchCount ?? 0,
+      (checkpoint?.byteCount ?? 0) - byteCount < Self.batchByteCountMax
+    {
       guard let item = try read() else { break }
       items.append(item)
       if case .failure(let error) = item.content, !isRejectable(error) { break }
