@@ -97,5 +97,6 @@ struct InputOptions: ParsableArguments {
 }
 
 extension TextEncoding: ExpressibleByArgument {
+  /// The encoding that a person names; nil for an unknown name.
   public init?(argument: String) { self.init(name: argument) }
 }
