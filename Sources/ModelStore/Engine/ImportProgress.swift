@@ -73,16 +73,41 @@ extension Store {
 extension WriteTransaction {
   /// Stores the progress together with the changes of this transaction.
   ///
+  /// - Parameter recordCount: The count that the file has; nil for the first batch.
   /// - Precondition: ``Store/prepareImportProgress()`` was called.
-  package borrowing func record(_ progress: ImportProgress) throws {
-    try access.runner.run("INSERT OR REPLACE INTO \(ImportProgress.table) VALUES (?, ?, ?, ?, ?)") {
-      statement in
-      try statement.bind([
-        .text(progress.token), .text(progress.models.joined(separator: "\n")),
-        .integer(Int64(progress.recordCount)), .integer(progress.fingerprint),
-        .integer(Int64(progress.rejectsByteCount)),
-      ])
+  /// - Throws: ``StoreError`` with code `conflict` if the file has another count, because another
+  ///   process continues the same import.
+  package borrowing func record(_ progress: ImportProgress, after recordCount: Int?) throws {
+    let values: [SQLValue] = [
+      .text(progress.models.joined(separator: "\n")), .integer(Int64(progress.recordCount)),
+      .integer(progress.fingerprint), .integer(Int64(progress.rejectsByteCount)),
+      .text(progress.token),
+    ]
+    guard let recordCount else {
+      return try access.runner.run(
+        """
+        INSERT INTO \(ImportProgress.table) (models, records, fingerprint, rejects, token)
+        VALUES (?, ?, ?, ?, ?)
+        """
+      ) { statement in
+        try statement.bind(values)
+        try statement.run()
+      }
+    }
+    try access.runner.run(
+      """
+      UPDATE \(ImportProgress.table) SET models = ?, records = ?, fingerprint = ?, rejects = ?
+      WHERE token = ? AND records = ?
+      """
+    ) { statement in
+      try statement.bind(values + [.integer(Int64(recordCount))])
       try statement.run()
+    }
+    guard access.connection.changeCount == 1 else {
+      throw StoreError(
+        .conflict,
+        "The import \(progress.token) was continued by another process, so this batch was not written."
+      )
     }
   }
 

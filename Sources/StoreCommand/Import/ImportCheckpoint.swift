@@ -12,13 +12,13 @@ struct ImportCheckpoint {
   /// The bytes of these records.
   private(set) var byteCount = 0
   private var fingerprint = StableHash()
-  /// Whether the store has a row with the token.
-  var isFiled: Bool
+  /// The count of records in the row of the store; nil if it has none.
+  private(set) var filedCount: Int?
 
   init(of models: [String], resuming resumed: ImportProgress?) {
     self.models = models
     token = resumed?.token ?? Self.freshToken()
-    isFiled = resumed != nil
+    filedCount = resumed?.recordCount
   }
 
   private static func freshToken() -> String {
@@ -37,6 +37,9 @@ struct ImportCheckpoint {
     fingerprint.add(SQLValue.blob(bytes))
   }
 
+  /// Notes that the progress was committed.
+  mutating func noteCommit() { filedCount = recordCount }
+
   func progress(rejectsByteCount: Int) -> ImportProgress {
     ImportProgress(
       token: token, models: models, recordCount: recordCount, fingerprint: fingerprint.integer,
@@ -47,12 +50,14 @@ struct ImportCheckpoint {
   ///
   /// - Throws: ``CommandError``.
   func check(against filed: ImportProgress) throws {
+    // A name may have a line feed, which also separates the names in the row.
+    let isOther = models.joined(separator: "\n") != filed.models.joined(separator: "\n")
     let isSame =
-      models == filed.models && recordCount == filed.recordCount
+      !isOther && recordCount == filed.recordCount
       && fingerprint.integer == filed.fingerprint
     guard !isSame else { return }
     let reason =
-      if models != filed.models {
+      if isOther {
         "that import was of \(filed.models.joined(separator: ", "))"
       } else if recordCount < filed.recordCount {
         "\(Grouped.text(filed.recordCount, "record")) were imported, and the input has only "

@@ -159,7 +159,9 @@ struct Importing {
 
   /// How to continue after the last batch; nil if there is none.
   private var resumption: String? {
-    checkpoint.flatMap { $0.isFiled ? "to go on, repeat the command with \($0.option)" : nil }
+    checkpoint.flatMap {
+      $0.filedCount == nil ? nil : "to go on, repeat the command with \($0.option)"
+    }
   }
 
   /// Prepares to commit in batches.
@@ -280,7 +282,7 @@ struct Importing {
     }
     committed = tally
     transactionCount += 1
-    checkpoint?.isFiled = true
+    checkpoint?.noteCommit()
     try rejects?.keep()
   }
 
@@ -306,7 +308,8 @@ struct Importing {
     try completion?(transaction)
     if let checkpoint {
       let rejectsByteCount = try rejects?.publish() ?? 0
-      try transaction.record(checkpoint.progress(rejectsByteCount: rejectsByteCount))
+      try transaction.record(
+        checkpoint.progress(rejectsByteCount: rejectsByteCount), after: checkpoint.filedCount)
     }
   }
 
