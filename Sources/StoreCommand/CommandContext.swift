@@ -407,6 +407,20 @@ extension CommandContext {
     }
   }
 
+  /// Prints which of the models called `names`, which were just added, a journal that is on does
+  /// not record.
+  func sayUnrecorded(among names: [String], _ store: Store) throws {
+    let recorded = try store.changeJournal.details()
+    guard !recorded.isEmpty else { return }
+    let refusals = try store.changeJournal.refusals()
+    let missing = names.filter { recorded[$0] == nil && refusals[$0] == nil }
+    guard !missing.isEmpty else { return }
+    let words = missing.map(Shell.quoted).joined(separator: " ")
+    try console.say(
+      "the journal does not record \(missing.joined(separator: ", ")) "
+        + "(\(Program.name) journal on \(words))")
+  }
+
   /// Prints which rules that only warn a write breaks.
   func warn(of warned: WarnedRecords) {
     for gap in warned.gaps {

@@ -224,8 +224,15 @@ struct CommandError: Error {
     case .refused: self.init(.usage, code: "input", error.description)
     case .otherEncoding(let name):
       self.init(
-        .rejected, code: "input", error.description, hint: "iconv -f \(name) -t UTF-8 FILE > COPY")
-    case .malformed, .invalidUTF8, .invalidUTF16, .columnCount, .recordTooLong:
+        .rejected, code: "input", error.description,
+        hint: TextEncoding(name: name).map { "storecli import --encoding \($0.rawValue)" }
+          ?? "iconv -f \(name) -t UTF-8 FILE > COPY")
+    case .invalidUTF8:
+      self.init(
+        .rejected, code: "input", error.description,
+        hint: "storecli import --encoding windows-1252, if that is its encoding")
+    case .malformed, .invalidUTF16, .undefinedByte, .missingByteOrder, .columnCount,
+      .recordTooLong:
       self.init(.rejected, code: "input", error.description)
     }
   }

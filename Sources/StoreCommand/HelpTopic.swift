@@ -100,8 +100,8 @@ enum HelpTopic: String, CaseIterable {
       67108864 (64 MiB) when not set. A command takes up to eight times as much memory for a
       value. A larger value is an error that names its field and record.
 
-    TMPDIR is where import keeps what comes from a pipe until all of it was read, and where
-      demo makes its store; /tmp when not set.
+    TMPDIR is where import keeps what comes from a pipe until all of it was read, and the keys
+      of the records that --replace keeps; and where demo makes its store. /tmp when not set.
     """
 
   /// The formats of records.
@@ -142,6 +142,10 @@ enum HelpTopic: String, CaseIterable {
     number is 9e999 or -9e999, as in SQL; import reads that back. An export to JSON writes a value
     that does not fit its field's type or declared type, such as text among dates, as
     {"$stored": …}; import stores it as it is.
+
+    A file of rejects begins each record with its place in the input and the reason, as the
+    columns or members $line and $reason. import ignores these two. FILE.gz and FILE.zst are read
+    through gzip and zstd; to write them, pipe the export through these programs.
 
     import reads {"$base64": "…"} in an adopted column of JSON as a blob. Write JSON text of that
     shape as a string. For booleans and numbers of adopted tables it reads texts in JSON as in

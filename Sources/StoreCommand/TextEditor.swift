@@ -59,10 +59,10 @@ final class TextEditor {
     let file = try OutputFile(path: path, refusing: [])
     try file.sink.append(text)
     try file.close()
-    let ending: ShellProcess.Ending
+    let ending: ChildProcess.Ending
     do {
-      let process = try ShellProcess(
-        line + " \"$1\"", arguments: [path], receiving: [SIGINT, SIGQUIT])
+      let process = try ChildProcess(
+        shell: line + " \"$1\"", arguments: [path], receiving: [SIGINT, SIGQUIT])
       // Ctrl-C is for the editor.
       let earlier = (signal(SIGINT, SIG_IGN), signal(SIGQUIT, SIG_IGN))
       defer {

@@ -10,27 +10,45 @@ extension ByteSource {
   ///
   /// - Throws: ``InputError`` for UTF-32, and for UTF-16 without a byte order mark.
   package func inUTF8() throws(InputError) -> ByteSource {
-    var head: [UInt8] = []
-    while head.count < Self.headByteCount {
-      let more = try bytes(atMost: Self.headByteCount - head.count)
-      guard !more.isEmpty else { break }
-      head += more
-    }
+    let head = try head(atMost: Self.headByteCount)
     let rest = PrefixedSource(head, self)
     switch Self.encoding(of: head) {
     case .other:
       return ByteSource(next: { count throws(InputError) in try rest.bytes(atMost: count) })
-    case .utf16(let order):
-      let text = UTF16Decoder(rest, order)
-      return ByteSource(next: { count throws(InputError) in try text.bytes(atMost: count) })
+    case .utf16(let order): return UTF16Decoder(rest, order).source
     case .unmarked(let order): throw InputError(.otherEncoding(order.rawValue), at: .start)
     case .utf32: throw InputError(.otherEncoding("UTF-32"), at: .start)
     }
   }
 
+  /// The text of an input that is UTF-16 with a byte order mark.
+  func markedUTF16() throws(InputError) -> ByteSource {
+    let mark = try head(atMost: 2)
+    let order: ByteOrder? =
+      mark == [0xFF, 0xFE] ? .littleEndian : mark == [0xFE, 0xFF] ? .bigEndian : nil
+    guard let order else { throw InputError(.missingByteOrder, at: .start) }
+    return UTF16Decoder(PrefixedSource(mark, self), order).source
+  }
+
+  /// The text of an input that is UTF-16 in `order`, with or without a byte order mark.
+  func utf16(_ order: ByteOrder) -> ByteSource {
+    UTF16Decoder(PrefixedSource([], self), order).source
+  }
+
+  /// The first bytes of the input, as many as it has.
+  private func head(atMost maxByteCount: Int) throws(InputError) -> [UInt8] {
+    var head: [UInt8] = []
+    while head.count < maxByteCount {
+      let more = try bytes(atMost: maxByteCount - head.count)
+      guard !more.isEmpty else { break }
+      head += more
+    }
+    return head
+  }
+
   /// Creates a source of the bytes that `next` returns: at most the given number, none at the
   /// end.
-  private init(next: @escaping (_ maxByteCount: Int) throws(InputError) -> [UInt8]) {
+  fileprivate init(next: @escaping (_ maxByteCount: Int) throws(InputError) -> [UInt8]) {
     self.init { buffer throws(InputError) in
       let bytes = try next(buffer.count)
       buffer.copyBytes(from: bytes)
@@ -87,9 +105,9 @@ private final class PrefixedSource {
   }
 }
 
-/// A strict decoder of UTF-16 after a byte order mark.
+/// A strict decoder of UTF-16.
 private final class UTF16Decoder {
-  private let source: PrefixedSource
+  private let input: PrefixedSource
   private let order: ByteOrder
   /// Bytes that were read but not decoded: less than one character.
   private var undecoded: [UInt8] = []
@@ -97,12 +115,17 @@ private final class UTF16Decoder {
   /// The number of decoded bytes of the input.
   private var byteOffset = 0
 
-  init(_ source: PrefixedSource, _ order: ByteOrder) {
-    self.source = source
+  init(_ input: PrefixedSource, _ order: ByteOrder) {
+    self.input = input
     self.order = order
   }
 
-  func bytes(atMost maxByteCount: Int) throws(InputError) -> [UInt8] {
+  /// The text as a source of UTF-8.
+  var source: ByteSource {
+    ByteSource(next: { count throws(InputError) in try self.bytes(atMost: count) })
+  }
+
+  private func bytes(atMost maxByteCount: Int) throws(InputError) -> [UInt8] {
     while decoded.isEmpty {
       guard try decodeMore() else { return [] }
     }
@@ -113,7 +136,7 @@ private final class UTF16Decoder {
 
   /// - Returns: false at the end.
   private func decodeMore() throws(InputError) -> Bool {
-    let more = try source.bytes(atMost: InputBuffer.chunkByteCount)
+    let more = try input.bytes(atMost: InputBuffer.chunkByteCount)
     guard !more.isEmpty else {
       guard undecoded.isEmpty else { throw malformed(at: 0) }
       return false

@@ -10,6 +10,10 @@ package struct InputError: Error, Hashable, Sendable, CustomStringConvertible {
     case invalidUTF16(ByteOrder, byteOffset: Int)
     /// The input is a text in an unsupported encoding.
     case otherEncoding(String)
+    /// The byte means no character in the encoding that was named.
+    case undefinedByte(UInt8, encoding: TextEncoding, byteOffset: Int)
+    /// The input was said to be UTF-16, and no byte order mark says in which order.
+    case missingByteOrder
     /// A record has another number of columns than the first.
     case columnCount(expected: Int, found: Int)
     /// One record is longer than the reader's limit.
@@ -45,8 +49,13 @@ package struct InputError: Error, Hashable, Sendable, CustomStringConvertible {
     case .invalidUTF16(let order, let byteOffset):
       "byte \(byteOffset): the text is \(order.rawValue) and has half a character here"
     case .otherEncoding(let name):
-      "the text is \(name)\(name == "UTF-32" ? "" : " without a byte order mark"); "
-        + "UTF-8 is needed"
+      name == "UTF-32"
+        ? "the text is \(name); UTF-8 is needed"
+        : "the text is \(name) without a byte order mark; name the encoding"
+    case .undefinedByte(let byte, let encoding, let byteOffset):
+      "byte \(byteOffset): 0x\(Self.hexadecimal(byte)) means no character in \(encoding.rawValue)"
+    case .missingByteOrder:
+      "the text begins without a byte order mark; name utf-16le or utf-16be"
     case .columnCount(let expected, let found):
       "line \(position.line): expected \(expected) \(expected == 1 ? "column" : "columns"), "
         + "got \(found)"

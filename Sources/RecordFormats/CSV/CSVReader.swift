@@ -57,7 +57,7 @@ package struct CSVReader {
   }
 
   /// The number of fields of the current record.
-  var fieldCount: Int { scanner.fields.count }
+  package var fieldCount: Int { scanner.fields.count }
 
   /// Returns whether the field was in quotes. Then it is text, whatever it looks like.
   package func isQuoted(at index: Int) -> Bool {
@@ -87,6 +87,16 @@ package struct CSVReader {
       let end = record.lastIndex { $0 != UInt8(ascii: "\n") && $0 != UInt8(ascii: "\r") }
       return Array(record[..<(end.map { $0 + 1 } ?? 0)])
     }
+  }
+
+  /// A copy of the current record's bytes from a field to the end, without the line end; nil if the
+  /// record has no such field.
+  package func recordBytes(fromField index: Int) -> [UInt8]? {
+    guard index < fieldCount else { return nil }
+    let field = scanner.fields[index]
+    let bytes = recordBytes
+    let start = field.isQuoted ? field.start - 1 : field.start
+    return start <= bytes.count ? Array(bytes[start...]) : nil
   }
 
   private mutating func advanceOrFail() throws(InputError) -> Bool {

@@ -90,7 +90,8 @@ extension DelimitedRows.Dialect {
     }
   }
 
-  fileprivate func append(_ field: String?, to output: inout [UInt8]) {
+  /// Appends one field, nil for null.
+  func append(_ field: String?, to output: inout [UInt8]) {
     switch self {
     case .csv: appendQuotedAsNeeded(field, to: &output)
     case .tsv:

@@ -114,7 +114,7 @@ struct AdoptCommand: ChangingCommand {
       try store.adopt(chosen.map(\.name), types: choices)
       try context.reporting {
         try report(outcomes, chosen, of: offer, to: writer, context)
-        try sayUnrecorded(among: chosen, store, context)
+        try context.sayUnrecorded(among: chosen.map(\.name), store)
         guard changesJournal else { return }
         try context.console.say(
           "the file had a rollback journal and has a write-ahead log now; sqlite3 "
@@ -123,21 +123,6 @@ struct AdoptCommand: ChangingCommand {
       }
     }
     return .ok
-  }
-
-  /// Prints which of the adopted models a journal that is on does not record.
-  private func sayUnrecorded(
-    among chosen: [AdoptableTable], _ store: Store, _ context: CommandContext
-  ) throws {
-    let recorded = try store.changeJournal.details()
-    guard !recorded.isEmpty else { return }
-    let refusals = try store.changeJournal.refusals()
-    let names = chosen.map(\.name).filter { recorded[$0] == nil && refusals[$0] == nil }
-    guard !names.isEmpty else { return }
-    let words = names.map(Shell.quoted).joined(separator: " ")
-    try context.console.say(
-      "the journal does not record \(names.joined(separator: ", ")) "
-        + "(\(Program.name) journal on \(words))")
   }
 
   /// How many tables are named before the question.

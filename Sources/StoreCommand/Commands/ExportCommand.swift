@@ -9,21 +9,30 @@ struct ExportCommand: LeafCommand {
     discussion: """
       Examples: storecli export Track --where 'genreID = 1' --to rock.csv
       storecli export Track -o csv | head -n 3
+      storecli export --all backup
       The format is that of -o. Without -o, the ending of the file name decides, else ndjson. The \
       file appears when it is complete: Ctrl-C and SIGTERM leave an old file as it is. A second \
       signal ends the command at once, SIGTERM after a second at the latest; then FILE.PID.partial \
       may remain.
+      --all writes one NDJSON file for each model and catalog.json, which has their schemas and \
+      content hashes. storecli import restores the directory into a store with these models.
       Spreadsheets run text such as =cmd as a formula; --escape-formulas prevents it, and import \
       --unescape-formulas restores the text.
       """)
 
-  @Argument(help: "The model.", completion: Completion.model)
-  var model: String
+  @Argument(help: "The model; not with --all.", completion: Completion.model)
+  var model: String?
 
   @OptionGroup var predicate: PredicateArguments
 
   @Option(help: ArgumentHelp("The file; - for standard output.", valueName: "file"))
   var to = "-"
+
+  @Option(
+    name: .customLong("all"),
+    help: ArgumentHelp("Write all models into a directory.", valueName: "directory"),
+    completion: .directory)
+  var directory: String?
 
   @Option(
     parsing: .unconditional,
@@ -35,7 +44,21 @@ struct ExportCommand: LeafCommand {
 
   var writesSQL: Bool { true }
 
+  func validate() throws {
+    guard (model == nil) != (directory == nil) else {
+      throw ValidationError("Name one model, or a directory with --all.")
+    }
+    guard directory == nil || predicate.text == nil && sort == nil && to == "-" else {
+      throw ValidationError("--all takes no --where, --sort or --to.")
+    }
+  }
+
   func run(_ context: CommandContext) throws -> ExitCode {
+    if let directory { return try exportAll(to: directory, context) }
+    return try exportModel(named: model ?? "", context)
+  }
+
+  private func exportModel(named model: String, _ context: CommandContext) throws -> ExitCode {
     let opened = try context.openForReading()
     let schema = try opened.model(named: model)
     try checkEnding(besides: opened.location.storePaths)
@@ -86,6 +109,12 @@ struct ExportCommand: LeafCommand {
     guard options.format == nil, let ending = unwrittenEnding,
       !FileIdentity.isSame(to, asAnyOf: storePaths)
     else { return }
+    if let kind = CompressedFile(path: to) {
+      throw CommandError.usage(
+        "\(Program.name) does not compress exports.",
+        hint: "\(Program.name) export \(Shell.quoted(model ?? "MODEL")) -o ndjson "
+          + "| \(kind.program) > \(Shell.quoted(to))")
+    }
     throw CommandError.usage(
       "\(Program.name) cannot export \(ending) files. It knows the endings "
         + "\(Self.endings.map { "." + $0 }.joined(separator: ", ")); or choose a format with -o.",

@@ -200,7 +200,7 @@ extension CompletedWord {
     let option = zip(others, others.dropFirst()).first { $0.0 == "--migrations" }?.1
     do {
       let directory = try MigrationDirectory(option: option)
-      return DirectoryListing.names(in: directory.path).compactMap {
+      return Directory(path: directory.path).readableNames.compactMap {
         MigrationFile.parts(of: $0)?.version
       }
     } catch {

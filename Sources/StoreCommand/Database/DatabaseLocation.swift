@@ -170,6 +170,7 @@ struct DatabaseLocation: Hashable, Sendable {
 
   /// The names of the files in `directory` that look like databases, sorted.
   private static func databases(in directory: String) -> [String] {
-    DirectoryListing.names(in: directory).filter(isNamedLikeDatabase)
+    // The names are only suggestions.
+    Directory(path: directory).readableNames.filter(isNamedLikeDatabase)
   }
 }

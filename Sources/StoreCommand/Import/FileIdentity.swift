@@ -24,6 +24,11 @@ struct FileIdentity: Hashable, Sendable {
     return stat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFREG
   }
 
+  static func isDirectory(_ path: String) -> Bool {
+    var status = stat()
+    return stat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFDIR
+  }
+
   /// Whether `path` leads to one of the files at `others`, also under another name, or would create
   /// one of those that do not exist.
   static func isSame(_ path: String, asAnyOf others: [String]) -> Bool {

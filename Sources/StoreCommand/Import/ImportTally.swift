@@ -6,6 +6,10 @@ struct ImportTally {
   var updated = 0
   /// Records that were there already, value for value.
   var unchanged = 0
+  /// Records that the store had and the input has not.
+  var deletions = Mirroring.Deletions()
+  /// Records that the import was not asked to write.
+  var skipped = 0
   private(set) var rejected = 0
   /// The first few reasons for rejection.
   private var reasons: [String] = []
@@ -18,7 +22,16 @@ struct ImportTally {
   /// Records that the store has now.
   var written: Int { inserted + updated + unchanged }
 
-  var read: Int { written + rejected }
+  var read: Int { written + skipped + rejected }
+
+  mutating func note(_ outcome: RecordWriting.Outcome) {
+    switch outcome {
+    case .inserted: inserted += 1
+    case .updated: updated += 1
+    case .unchanged: unchanged += 1
+    case .skipped: skipped += 1
+    }
+  }
 
   mutating func reject(_ reason: String) {
     rejected += 1
@@ -37,21 +50,41 @@ struct ImportTally {
 
   /// Why a record is refused, with its place in the input, such as `line 3`.
   static func reason(_ error: any Error, at place: String) -> String {
+    // The errors of a reader name the place themselves.
+    error is StoreError ? "\(place): \(reason(error))" : reason(error)
+  }
+
+  /// Why a record is refused.
+  static func reason(_ error: any Error) -> String {
     guard let error = error as? StoreError else { return CommandError(error).message }
-    guard !error.violations.isEmpty else { return "\(place): \(error.message)" }
-    let rules = error.violations
+    guard !error.violations.isEmpty else { return error.message }
+    return error.violations
       .map { ($0.fields.isEmpty ? "" : $0.fields.joined(separator: ",") + " ") + $0.message }
-    return "\(place): " + rules.joined(separator: "; ")
+      .joined(separator: "; ")
   }
 
   /// The counts: `3 read  2 inserted  1 rejected`.
-  func summary(isUpsert: Bool) -> String {
-    var parts = ["\(Grouped.text(read)) read", "\(Grouped.text(inserted)) inserted"]
-    if isUpsert {
-      parts += ["\(Grouped.text(updated)) updated", "\(Grouped.text(unchanged)) unchanged"]
+  ///
+  /// - Parameter selects: Whether a condition left records out.
+  func summary(of mode: ImportMode, selects: Bool) -> String {
+    var parts = ["\(Grouped.text(read)) read"]
+    func add(_ count: Int, _ word: String) { parts.append("\(Grouped.text(count)) \(word)") }
+    if mode != .updateOnly { add(inserted, "inserted") }
+    if mode != .insert, mode != .skipExisting {
+      add(updated, "updated")
+      add(unchanged, "unchanged")
     }
-    parts.append("\(Grouped.text(rejected)) rejected")
+    if mode == .replace { add(deletions.count, "deleted") }
+    if mode == .updateOnly || mode == .skipExisting || selects { add(skipped, "skipped") }
+    add(rejected, "rejected")
     return parts.joined(separator: "  ")
+  }
+
+  /// What references deleted, one line for each model.
+  var cascadeLines: [String] {
+    deletions.cascaded.map {
+      "  deleted with them: \(Grouped.text($0.count, "\($0.model) record"))"
+    }
   }
 
   /// The reasons that are printed, and how many are not.

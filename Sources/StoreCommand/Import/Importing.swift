@@ -15,16 +15,23 @@ struct Importing {
   /// The records of one model.
   struct Source {
     let input: RecordInput
-    let schema: ModelSchema
+    let writing: RecordWriting
+    /// Which records of the input are meant; nil for all.
+    var selection: InputSelection?
+
+    var schema: ModelSchema { writing.identity.schema }
   }
 
   /// The options of the import.
   struct Plan {
-    var isUpsert: Bool
+    var mode = ImportMode.insert
     var stopsAtError: Bool
     /// Records in one transaction; nil for all.
     var batchCount: Int?
     var isDryRun: Bool
+    /// Whether reading the input may block, as for a pipe. A batch is then read before its
+    /// transaction begins.
+    var mayWait = false
 
     /// Whether everything goes into one transaction. A dry run always does, or later batches would
     /// not see what earlier ones wrote.
@@ -48,11 +55,19 @@ struct Importing {
   }
 
   private let sources: [Source]
+  /// Whether a condition leaves records out.
+  private let selects: Bool
   private let store: Store
   private let rejects: RejectsFile?
   private let console: Console
-  private let plan: Plan
+  private var plan: Plan
   private var progress: Progress
+  /// How far the input was read, if the import can be continued.
+  private var checkpoint: ImportCheckpoint?
+  /// What `--replace` deletes at the end.
+  private var mirroring: Mirroring?
+  /// Runs at the end of the only transaction.
+  private let completion: ((borrowing WriteTransaction) throws -> Void)?
   private var tally = ImportTally()
   private var committed = ImportTally()
   /// The rules that only warn and that the records of committed transactions break; those of the
@@ -71,27 +86,52 @@ struct Importing {
   /// The computed fields that were compared.
   private var comparedNames: [String] = []
 
+  /// Whether a transaction was committed.
+  var hasCommitted: Bool { transactionCount > 0 && !plan.isDryRun }
+
   private var isAtEnd: Bool { current == sources.count }
 
   init(
-    sources: [Source], store: Store, rejects: RejectsFile?, console: Console, plan: Plan
+    sources: [Source], store: Store, rejects: RejectsFile?, console: Console, plan: Plan,
+    completion: ((borrowing WriteTransaction) throws -> Void)? = nil
   ) {
     self.sources = sources
+    selects = sources.contains { $0.selection != nil }
     self.store = store
     self.rejects = rejects
     self.console = console
     self.plan = plan
+    self.completion = completion
     progress = Progress(console: console)
   }
 
-  /// Runs to the end of the input, to the first error that stops it, or to Ctrl-C.
-  mutating func run() throws -> ExitCode {
+  /// Finds out what the import would do, and writes nothing.
+  mutating func rehearse() throws -> ImportTally {
+    plan.isDryRun = true
+    defer { progress.clear() }
     do {
       while !isAtEnd { try writeBatch() }
     } catch  where isInterruption(error) {
+      throw CommandError(.interrupted, code: "interrupted", "Interrupted; nothing was written.")
+    }
+    return committed
+  }
+
+  /// Runs to the end of the input, to the first error that stops it, or to Ctrl-C.
+  ///
+  /// - Parameter resumed: The import to continue; nil to begin.
+  mutating func run(resuming resumed: ImportProgress? = nil) throws -> ExitCode {
+    do {
+      try begin(resuming: resumed)
+      while !isAtEnd { try writeBatch() }
+      if let token = checkpoint?.token {
+        try store.write { transaction in try transaction.endImport(token) }
+      }
+    } catch  where isInterruption(error) {
       progress.clear()
       throw closingRejects(
-        CommandError(.interrupted, code: "interrupted", "Interrupted; \(whatIsCommitted)."))
+        CommandError(
+          .interrupted, code: "interrupted", "Interrupted; \(whatIsCommitted).", hint: resumption))
     } catch {
       progress.clear()
       let code = (error as? StoreError)?.code
@@ -102,6 +142,7 @@ struct Importing {
       error.details.append(
         "  \(code == .fileReplaced ? whatIsLost : isUnknown ? whatMayBeCommitted : whatIsCommitted)"
       )
+      if code != .fileReplaced, let resumption { error.details.append("  \(resumption)") }
       throw closingRejects(error, keepingAll: isUnknown)
     }
     progress.clear()
@@ -114,6 +155,38 @@ struct Importing {
     }
     try report()
     return tally.rejected > 0 ? .rejected : .ok
+  }
+
+  /// How to continue after the last batch; nil if there is none.
+  private var resumption: String? {
+    checkpoint.flatMap {
+      $0.filedCount == nil ? nil : "to go on, repeat the command with \($0.option)"
+    }
+  }
+
+  /// Prepares to commit in batches.
+  private mutating func begin(resuming resumed: ImportProgress?) throws {
+    guard !plan.isOneTransaction else { return }
+    try store.prepareImportProgress()
+    if let resumed { try rejects?.resume(after: resumed.rejectsByteCount) }
+    var checkpoint = ImportCheckpoint(of: sources.map(\.schema.name), resuming: resumed)
+    if let resumed {
+      while checkpoint.recordCount < resumed.recordCount, !isAtEnd {
+        if Interruption.isRequested { throw Stop.interrupted }
+        let input = sources[current].input
+        guard try input.skip() else {
+          current += 1
+          continue
+        }
+        checkpoint.note(input.recordBytes, of: current)
+        progress.note(checkpoint.recordCount)
+      }
+      try checkpoint.check(against: resumed)
+      try console.say("\(Grouped.text(checkpoint.recordCount, "record")) were imported before")
+    } else {
+      try console.say("to continue this import if it is interrupted: \(checkpoint.option)")
+    }
+    self.checkpoint = checkpoint
   }
 
   private func isInterruption(_ error: any Error) -> Bool {
@@ -158,15 +231,23 @@ struct Importing {
   }
 
   private mutating func writeBatch() throws {
-    guard plan.isOneTransaction else {
-      let items = try readBatch()
-      guard !items.isEmpty else { return }
+    guard !plan.isOneTransaction else {
       return try inTransaction { importing, transaction in
-        for item in items { try importing.take(item, transaction) }
+        while let item = try importing.read() { try importing.take(item, transaction) }
       }
     }
+    // What is in memory is bounded by the batch where the input may block, else by a record.
+    let first = try plan.mayWait ? readBatch() : [read()].compactMap(\.self)
+    guard !first.isEmpty else { return }
     try inTransaction { importing, transaction in
-      while let item = try importing.read() { try importing.take(item, transaction) }
+      for item in first { try importing.take(item, transaction) }
+      var count = first.count
+      while !importing.plan.mayWait, count < importing.plan.batchCount ?? 0,
+        let item = try importing.read()
+      {
+        try importing.take(item, transaction)
+        count += 1
+      }
     }
   }
 
@@ -201,6 +282,7 @@ struct Importing {
     }
     committed = tally
     transactionCount += 1
+    checkpoint?.noteCommit()
     try rejects?.keep()
   }
 
@@ -212,15 +294,36 @@ struct Importing {
     // The transaction has begun, so no program can change a model until it ends.
     try store.checkUnchanged(sources.map(\.schema))
     if plan.stopsAtError { try transaction.deferReferenceChecks() }
+    if plan.mode == .replace {
+      mirroring = try Mirroring(
+        of: sources.map(\.schema), among: store.schema.models, transaction)
+    }
     try body(&self, transaction)
     try writeGathered(transaction)
     try takeWaiting(transaction)
+    if let mirroring {
+      tally.deletions = try mirroring.deleteOthers(transaction)
+      try transaction.checkReferences()
+    }
+    try completion?(transaction)
+    if let checkpoint {
+      let rejectsByteCount = try rejects?.publish() ?? 0
+      try transaction.record(
+        checkpoint.progress(rejectsByteCount: rejectsByteCount), after: checkpoint.filedCount)
+    }
   }
+
+  /// A batch that is read before its transaction ends after that many bytes, so that memory is
+  /// bounded whatever the records hold.
+  private static let batchByteCountMax = 64 << 20
 
   /// The records of the next transaction. An error that will stop the import is the last of them.
   private mutating func readBatch() throws -> [Item] {
     var items: [Item] = []
-    while items.count < plan.batchCount ?? 0 {
+    let byteCount = checkpoint?.byteCount ?? 0
+    while items.count < plan.batchCount ?? 0,
+      (checkpoint?.byteCount ?? 0) - byteCount < Self.batchByteCountMax
+    {
       guard let item = try read() else { break }
       items.append(item)
       if case .failure(let error) = item.content, !isRejectable(error) { break }
@@ -245,9 +348,10 @@ struct Importing {
       } catch {
         content = .failure(error)
       }
+      if checkpoint != nil { checkpoint?.note(input.recordBytes, of: current) }
       return Item(
         content: content, source: current, line: input.line,
-        bytes: rejects == nil ? [] : input.recordBytes)
+        bytes: try rejects == nil ? [] : input.unmarkedRecordBytes)
     }
     return nil
   }
@@ -255,7 +359,14 @@ struct Importing {
   /// Takes a record. It is written at once, or together with the records after it.
   private mutating func take(_ item: Item, _ transaction: borrowing WriteTransaction) throws {
     if Interruption.isRequested { throw Stop.interrupted }
-    guard case .success(let record) = item.content, !plan.isUpsert, record.computed.isEmpty else {
+    if selects, case .success(let record) = item.content,
+      try sources[item.source].selection?.takes(record) == false
+    {
+      tally.skipped += 1
+      return
+    }
+    guard case .success(let record) = item.content, !plan.mode.looksUp, record.computed.isEmpty
+    else {
       try writeGathered(transaction)
       return try takeAlone(item, transaction)
     }
@@ -284,7 +395,7 @@ struct Importing {
   private mutating func takeAlone(_ item: Item, _ transaction: borrowing WriteTransaction) throws {
     if Interruption.isRequested { throw Stop.interrupted }
     do {
-      if plan.isUpsert, waiting.count > 0 {
+      if plan.mode.looksUp, waiting.count > 0 {
         // It may have the key of a waiting record, and the later record wins.
         waiting.add(item)
       } else {
@@ -312,7 +423,10 @@ struct Importing {
     let input = sources[item.source].input
     let place = sources.count > 1 ? "\(sources[item.source].schema.name) " : ""
     tally.reject(place + ImportTally.reason(error, at: input.place(item.line)))
-    try rejects?.write(item.bytes)
+    if let rejects {
+      let mark = RejectMark(line: item.line, reason: ImportTally.reason(error))
+      try rejects.write(try input.marked(item.bytes, mark))
+    }
   }
 
   /// Writes as many of the waiting records as possible, and rejects the others.
@@ -322,9 +436,12 @@ struct Importing {
       var waiting = waiting
       let refused = try waiting.write(in: transaction) { item, transaction in
         if Interruption.isRequested { throw Stop.interrupted }
-        let insertedCount = tally.inserted
-        let record = try write(try item.content.get(), item.source, transaction)
-        return WaitingRecords.Written(record: record, isNew: tally.inserted > insertedCount)
+        let outcome = try write(try item.content.get(), item.source, transaction)
+        guard let record = outcome.record else { return nil }
+        if case .inserted = outcome {
+          return WaitingRecords.Written(record: record, isNew: true)
+        }
+        return WaitingRecords.Written(record: record, isNew: false)
       }
       self.waiting = waiting
       guard !refused.isEmpty else { return }
@@ -335,48 +452,26 @@ struct Importing {
     try transaction.checkReferences()
   }
 
-  /// - Returns: The record as it is stored.
   private mutating func write(
     _ record: InputRecord, _ source: Int, _ transaction: borrowing WriteTransaction
-  ) throws -> DynamicRecord {
+  ) throws -> RecordWriting.Outcome {
     for value in record.computed where !comparedNames.contains(value.field.name) {
       comparedNames.append(value.field.name)
     }
-    guard !record.computed.isEmpty else {
-      return try write(record.values, sources[source].schema, transaction)
-    }
-    let before = tally
-    do {
-      return try transaction.savepoint { transaction in
-        let stored = try write(record.values, sources[source].schema, transaction)
-        try record.checkComputed(stored)
-        return stored
+    let writing = sources[source].writing
+    let outcome: RecordWriting.Outcome
+    if record.computed.isEmpty {
+      outcome = try writing.write(record.values, transaction)
+    } else {
+      outcome = try transaction.savepoint { transaction in
+        let outcome = try writing.write(record.values, transaction)
+        if let stored = outcome.record { try record.checkComputed(stored) }
+        return outcome
       }
-    } catch {
-      tally = before
-      throw error
     }
-  }
-
-  private mutating func write(
-    _ values: [String: SQLValue], _ schema: ModelSchema, _ transaction: borrowing WriteTransaction
-  ) throws -> DynamicRecord {
-    guard plan.isUpsert else {
-      let record = try transaction.insert(values, into: schema)
-      tally.inserted += 1
-      return record
-    }
-    let key = schema.key.compactMap { values[$0] }
-    let before =
-      key.count == schema.key.count
-      ? try OpenedStore.reading { try transaction.find(schema, key: key) } : nil
-    let after = try transaction.upsert(values, into: schema)
-    switch before {
-    case nil: tally.inserted += 1
-    case after: tally.unchanged += 1
-    default: tally.updated += 1
-    }
-    return after
+    tally.note(outcome)
+    if let mirroring, let stored = outcome.record { try mirroring.keep(stored, transaction) }
+    return outcome
   }
 
   /// Whether the import can continue without the record.
@@ -391,9 +486,9 @@ struct Importing {
 
   private func report() throws {
     try console.say(
-      tally.summary(isUpsert: plan.isUpsert)
+      tally.summary(of: plan.mode, selects: selects)
         + "  in \(progress.elapsedText), \(Grouped.text(transactionCount, "transaction"))")
-    for line in tally.reasonLines { try console.say(line) }
+    for line in tally.cascadeLines + tally.reasonLines { try console.say(line) }
     // One wrong value is no reason to change the type of a field.
     for (command, count) in typeCommands.sorted(by: { $0.key < $1.key })
     where count * 2 > tally.read {

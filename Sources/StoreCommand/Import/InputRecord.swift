@@ -26,6 +26,21 @@ struct InputRecord {
     Dictionary(uniqueKeysWithValues: zip(fields.names, row))
   }
 
+  /// The record with the values of expressions.
+  ///
+  /// - Parameters:
+  ///   - row: The values of the input that the expressions use.
+  ///   - fields: Returns the fields at positions of the model.
+  func setting(
+    _ expressions: InputExpressions, _ row: [(name: String, value: SQLValue)],
+    _ fields: ([Int]) -> InputFields
+  ) throws -> InputRecord {
+    let values = try expressions.values(for: row)
+    return InputRecord(
+      fields: fields(self.fields.places + expressions.fields.map(\.place)),
+      row: self.row + values, computed: computed)
+  }
+
   /// Compares the input's values of computed fields with the stored values.
   ///
   /// - Throws: ``StoreError`` with code `invalidValue` for the first that differs.

@@ -21,14 +21,25 @@ final class RecordInput {
     var readsAhead = false
     /// The CSV cell that means null, in addition to an empty cell without quotes.
     var nullText: String?
+    /// Whether every empty cell of CSV and TSV means null, also one in quotes.
+    var emptyIsNull = false
+    /// The encoding; nil for UTF-8, or UTF-16 with a byte order mark.
+    var encoding: TextEncoding?
+    /// The field that takes the values under unknown names, as one JSON object.
+    var restField: String?
+    /// What sets fields instead of the input.
+    var expressions: InputExpressions?
     /// Whether CSV and TSV texts have the mark of ``FormulaText``.
     var formulas = OutputFormat.Options.Formulas.asStored
   }
 
   let format: InputFormat
-  /// The first line of a CSV or TSV input, unchanged, without its line end.
-  private(set) var headerBytes: [UInt8] = []
-  private var header: [String] = []
+  /// The first line of a CSV or TSV input, unchanged, without its line end and the columns of
+  /// ``RejectMark``.
+  let headerBytes: [UInt8]
+  private let header: [String]
+  /// How many columns at the beginning are those of ``RejectMark``.
+  private let markCount: Int
   /// Records that were read, with the present one.
   private var recordCount = 0
   private let path: String
@@ -38,8 +49,27 @@ final class RecordInput {
   private var json: JSONRecordReader?
   /// The field of each CSV column; nil for an ignored column.
   private var csvFields: [InputField?] = []
+  /// The CSV columns that belong to the field for the rest.
+  private var restColumns: [Int] = []
+  /// The field for the rest.
+  private let rest: InputField?
   /// The fields of the members of the last JSON record, in its order.
-  private var members: [(name: String, field: InputField?)] = []
+  private var members: [(name: String, role: Role)] = []
+  /// The members of the present JSON record after those of ``RejectMark``; nil if it has none.
+  private var unmarkedMembers: [JSONValue.Member]?
+
+  /// What becomes of a value of the input.
+  private enum Role {
+    case field(InputField)
+    /// It is a part of the field for the rest.
+    case rest
+    case ignored
+
+    var field: InputField? {
+      if case .field(let field) = self { field } else { nil }
+    }
+  }
+
   /// The sets of fields of records so far.
   private var fieldSets: [[Int]: InputFields] = [:]
 
@@ -51,33 +81,24 @@ final class RecordInput {
     self.path = path
     self.schema = schema
     self.options = options
-    do {
-      let bytes = try options.readsAhead ? inputs.readAhead(path) : inputs.source(path)
-      let source = SniffedSource(try bytes.inUTF8())
-      // A file named .json may hold one text or lines, and is JSON even if its content does not
-      // show it.
-      let fallback = path.lowercased().hasSuffix(".json") ? InputFormat.json : .csv
-      format =
-        try options.format ?? Self.format(ofName: path) ?? source.sniff(otherwise: fallback)
-      try Self.check(options, for: format)
-      switch format {
-      case .csv:
-        csv = CSVReader(
-          source: source.replayed, delimiter: options.delimiter ?? UInt8(ascii: ","))
-      case .tsv:
-        csv = CSVReader(source: source.replayed, delimiter: UInt8(ascii: "\t"), quoting: .none)
-      case .ndjson: json = JSONRecordReader(source: source.replayed, framing: .lines)
-      case .json: json = JSONRecordReader(source: source.replayed, framing: .array)
-      }
-      header = try csv?.readTexts() ?? []
-      headerBytes = csv?.recordBytes ?? []
-      if format == .tsv { header = try header.map { try Self.unescaped($0) ?? "" } }
-      if options.formulas == .escaped { header = header.map(FormulaText.unescaped) }
-    } catch {
-      throw CommandError(error).naming(path)
+    let opened = try OpenedInput(path: path, options: options, from: inputs)
+    (format, csv, json) = (opened.format, opened.csv, opened.json)
+    (header, headerBytes, markCount) = (opened.header, opened.headerBytes, opened.markCount)
+    rest = try options.restField.map { name in
+      _ = try schema.requiredField(named: name)
+      let index = schema.fieldIndex(named: name) ?? 0
+      return InputField(schema.fields[index], at: index)
+    }
+    if let rest, ![.json, .text, .any].contains(rest.schema.type) || rest.isComputed {
+      throw CommandError.usage(
+        "--rest takes a field of JSON or text; "
+          + "\(rest.schema.name) is \(rest.schema.type.rawValue).",
+        model: schema.name, field: rest.schema.name)
     }
     try checkMapping()
-    csvFields = try header.map { try field(ofColumn: $0) }
+    let roles = try header.map { try role(ofColumn: $0) }
+    csvFields = roles.map(\.field)
+    restColumns = roles.indices.filter { if case .rest = roles[$0] { true } else { false } }
     try checkDuplicates()
   }
 
@@ -88,9 +109,34 @@ final class RecordInput {
   ///   read.
   func next() throws -> InputRecord? {
     recordCount += 1
-    if try csv?.advance() == true, let csv { return try csvRecord(csv) }
-    if let value = try json?.readRecord() { return try record(of: value) }
+    if try csv?.advance() == true, let csv {
+      let record = try csvRecord(csv)
+      guard let expressions = options.expressions else { return record }
+      return try record.setting(expressions, cellValues(of: record, csv, expressions), fields(at:))
+    }
+    unmarkedMembers = nil
+    if let value = try json?.readRecord() {
+      let record = try record(of: value)
+      guard let expressions = options.expressions else { return record }
+      return try record.setting(expressions, memberValues(of: value, expressions), fields(at:))
+    }
     return nil
+  }
+
+  /// Reads over the next record, whatever it holds.
+  ///
+  /// - Returns: false at the end.
+  /// - Throws: ``InputError`` if the record after it cannot be found.
+  func skip() throws(InputError) -> Bool {
+    recordCount += 1
+    do {
+      if csv != nil { return try csv?.advance() == true }
+      unmarkedMembers = nil
+      return try json?.readRecord() != nil
+    } catch {
+      guard error.leavesRestReadable else { throw error }
+      return true
+    }
   }
 
   /// Where the current record is: the line on which it begins, or in a JSON text its number.
@@ -110,20 +156,44 @@ final class RecordInput {
     return bytes
   }
 
-  /// Refuses options without effect for the format.
-  private static func check(_ options: Options, for format: InputFormat) throws(CommandError) {
-    guard options.delimiter == nil || format == .csv else {
-      throw CommandError.usage(
-        "--delimiter is for CSV; this input is read as \(format.rawValue).",
-        hint: "add --format csv")
+  /// ``recordBytes`` without what ``RejectMark`` added.
+  var unmarkedRecordBytes: [UInt8] {
+    get throws(OutputError) {
+      if let unmarkedMembers { return Array(try JSONText.text(.object(unmarkedMembers)).utf8) }
+      guard let csv, markCount > 0 else { return recordBytes }
+      return csv.recordBytes(fromField: markCount) ?? csv.recordBytes
     }
-    guard options.formulas == .asStored || format == .csv || format == .tsv else {
-      throw CommandError.usage(
-        "--unescape-formulas is for CSV and TSV; this input is read as \(format.rawValue).")
+  }
+
+  /// The line for a file of rejects.
+  ///
+  /// - Parameter bytes: What ``unmarkedRecordBytes`` was.
+  func marked(_ bytes: [UInt8], _ mark: RejectMark) throws(OutputError) -> [UInt8] {
+    switch format {
+    case .csv:
+      return LeadingFields.csv(mark.texts, delimiter: options.delimiter ?? UInt8(ascii: ","))
+        + bytes
+    case .tsv: return LeadingFields.tsv(mark.texts) + bytes
+    case .json, .ndjson:
+      var line = Array(try JSONText.text(.object(mark.members)).utf8)
+      // A record that is not an object stays a member of its own.
+      let isObject = bytes.first == UInt8(ascii: "{")
+      let inside = isObject ? bytes.dropFirst() : (Array("\"$record\":".utf8) + bytes)[...]
+      line.removeLast()
+      let isEmpty = inside.first { $0 != 0x20 && $0 != 0x09 } == UInt8(ascii: "}")
+      if !isEmpty { line.append(UInt8(ascii: ",")) }
+      return line + inside + (isObject ? [] : [UInt8(ascii: "}")])
     }
-    guard options.nullText == nil || format == .csv || format == .tsv else {
-      throw CommandError.usage(
-        "--null is for CSV and TSV; this input is read as \(format.rawValue), which has null.")
+  }
+
+  /// The first line of a file of rejects; nil for JSON.
+  var markedHeaderBytes: [UInt8]? {
+    switch format {
+    case .csv:
+      LeadingFields.csv(RejectMark.names, delimiter: options.delimiter ?? UInt8(ascii: ","))
+        + headerBytes
+    case .tsv: LeadingFields.tsv(RejectMark.names) + headerBytes
+    case .json, .ndjson: nil
     }
   }
 
@@ -184,21 +254,15 @@ final class RecordInput {
     return "adopt --type \(Shell.quoted("\(schema.name).\(name)=any"))"
   }
 
-  /// The format that the file name says.
-  private static func format(ofName path: String) -> InputFormat? {
-    let names: [(suffix: String, format: InputFormat)] = [
-      (".csv", .csv), (".tsv", .tsv), (".ndjson", .ndjson), (".jsonl", .ndjson),
-    ]
-    return names.first { path.lowercased().hasSuffix($0.suffix) }?.format
-  }
-
-  /// The field that the input calls `name`; nil if it is ignored.
+  /// What becomes of the values that the input calls `name`.
   ///
   /// - Throws: ``StoreError`` with code `unknownField`.
-  private func field(named name: String) throws(StoreError) -> InputField? {
+  private func role(of name: String) throws(StoreError) -> Role {
     let fieldName = options.fieldNames[name] ?? name
     guard let index = schema.fieldIndex(named: fieldName) else {
-      if options.ignoresExtra { return nil }
+      if RejectMark.isMark(name) { return .ignored }
+      if rest != nil { return .rest }
+      if options.ignoresExtra || options.expressions?.uses(name) == true { return .ignored }
       let near = NearMiss.suggestions(for: fieldName, among: schema.fields.map(\.name))
       throw StoreError(
         .unknownField,
@@ -206,13 +270,16 @@ final class RecordInput {
           + CommandError.meant(near), model: schema.name, field: fieldName)
     }
     let field = InputField(schema.fields[index], at: index)
-    return field.isComputed && options.ignoresExtra ? nil : field
+    if options.expressions?.fields.contains(where: { $0.place == index }) == true {
+      return .ignored
+    }
+    return field.isComputed && options.ignoresExtra ? .ignored : .field(field)
   }
 
-  /// The field of a column, before any record was read.
-  private func field(ofColumn name: String) throws -> InputField? {
+  /// What becomes of a column, before any record was read.
+  private func role(ofColumn name: String) throws -> Role {
     do {
-      return try field(named: name)
+      return try role(of: name)
     } catch {
       var wrong = CommandError(error)
       wrong.hint = hint(forColumn: name)
@@ -247,7 +314,9 @@ final class RecordInput {
 
   private func checkDuplicates() throws {
     var seen: Set<String> = []
-    for field in csvFields.compactMap({ $0?.schema }) where !seen.insert(field.name).inserted {
+    let own = restColumns.isEmpty ? nil : rest?.schema
+    for field in csvFields.compactMap({ $0?.schema }) + [own].compactMap(\.self)
+    where !seen.insert(field.name).inserted {
       throw CommandError.usage(
         "Two columns of the input map to \(field.name).", model: schema.name, field: field.name)
     }
@@ -261,7 +330,7 @@ final class RecordInput {
     row.reserveCapacity(csvFields.count)
     for index in csvFields.indices {
       guard let field = csvFields[index] else { continue }
-      if format == .csv, csv.isMissing(at: index) {
+      if isEmpty(index, of: csv) {
         // An empty cell of a computed field has no value to compare.
         if field.isOptional, !field.isComputed {
           places.append(field.place)
@@ -269,7 +338,7 @@ final class RecordInput {
         }
         continue
       }
-      let text = try text(at: index, of: csv, for: field)
+      let text = try text(at: index, of: csv, for: field.schema.name)
       guard !field.isComputed else {
         computed.append(
           ComputedValue(field: field.schema, form: text.map { .cell($0) } ?? .null))
@@ -278,7 +347,68 @@ final class RecordInput {
       places.append(field.place)
       row.append(try text.map { try field.value(ofCell: $0) } ?? .null)
     }
+    if let rest, !restColumns.isEmpty {
+      places.append(rest.place)
+      row.append(
+        try restText(try restColumns.map { .init(header[$0], try restValue(at: $0, of: csv)) }))
+    }
     return InputRecord(fields: fields(at: places), row: row, computed: computed)
+  }
+
+  /// Whether a cell stands for no value.
+  private func isEmpty(_ index: Int, of csv: CSVReader) -> Bool {
+    if csv.isMissing(at: index) { return format == .csv || options.emptyIsNull }
+    return options.emptyIsNull && csv.text(at: index).isEmpty
+  }
+
+  /// The value of a cell that belongs to the rest.
+  private func restValue(at index: Int, of csv: CSVReader) throws(StoreError) -> JSONValue {
+    try rawText(at: index, of: csv).map { .string($0) } ?? .null
+  }
+
+  /// The value of the field for the rest.
+  private func restText(_ members: [JSONValue.Member]) throws -> SQLValue {
+    .text(try JSONText.text(.object(members)))
+  }
+
+  /// The text of any cell; nil for null.
+  private func rawText(at index: Int, of csv: CSVReader) throws(StoreError) -> String? {
+    if isEmpty(index, of: csv) { return nil }
+    return try text(at: index, of: csv, for: header[index])
+  }
+
+  /// The cells that expressions use. Numbers and Booleans of the model are such, so that they
+  /// compare as numbers; all others are texts.
+  private func cellValues(
+    of record: InputRecord, _ csv: CSVReader, _ expressions: InputExpressions
+  ) throws -> [(name: String, value: SQLValue)] {
+    try header.indices.filter { expressions.uses(header[$0]) }.map { index in
+      if let field = csvFields[index], [.integer, .real, .boolean].contains(field.schema.type),
+        let place = record.fields.places.firstIndex(of: field.place)
+      {
+        return (header[index], record.row[place])
+      }
+      return (header[index], try rawText(at: index, of: csv).map { .text($0) } ?? .null)
+    }
+  }
+
+  /// The members that expressions use, and null for fields that the record does not have.
+  private func memberValues(
+    of value: JSONValue, _ expressions: InputExpressions
+  ) throws -> [(name: String, value: SQLValue)] {
+    guard case .object(let members) = value else { return [] }
+    var found: [(name: String, value: SQLValue)] = []
+    var seen: Set<String> = []
+    for member in members where expressions.uses(member.name) {
+      guard seen.insert(member.name.asciiFolded).inserted else { continue }
+      let stored = member.value.storedValue
+      found.append((member.name, try stored ?? .text(JSONText.text(member.value))))
+    }
+    let others = schema.fields.map(\.name) + Array(options.fieldNames.keys)
+    for name in others where expressions.uses(name) {
+      if seen.insert(name.asciiFolded).inserted { found.append((name, .null)) }
+    }
+    return found
   }
 
   /// The fields of a record. Records with the same fields share the value.
@@ -293,25 +423,25 @@ final class RecordInput {
 
   /// The text of a cell; nil for null.
   private func text(
-    at index: Int, of csv: CSVReader, for field: InputField
+    at index: Int, of csv: CSVReader, for name: @autoclosure () -> String
   ) throws(StoreError) -> String? {
     let cell = csv.text(at: index)
     if let null = options.nullText, cell == null, !csv.isQuoted(at: index) { return nil }
-    let written = try text(of: cell, for: field.schema)
+    let written = try text(of: cell, for: name())
     return options.formulas == .escaped ? written.map(FormulaText.unescaped) : written
   }
 
   /// What a cell holds; nil for null.
   private func text(
-    of cell: String, for field: @autoclosure () -> FieldSchema
+    of cell: String, for name: @autoclosure () -> String
   ) throws(StoreError) -> String? {
     guard format == .tsv else { return cell }
     do {
       return try Self.unescaped(cell)
     } catch {
       var named = error
-      named.message = "\(field().name): \(error.message)"
-      named.field = field().name
+      named.message = "\(name()): \(error.message)"
+      named.field = name()
       throw named
     }
   }
@@ -319,7 +449,7 @@ final class RecordInput {
   /// What a cell of TSV means; nil for null.
   ///
   /// - Throws: ``StoreError`` with code `invalidValue` for a backslash that begins no escape.
-  private static func unescaped(_ cell: String) throws(StoreError) -> String? {
+  static func unescaped(_ cell: String) throws(StoreError) -> String? {
     do {
       return try TSVText.unescaped(cell)
     } catch {
@@ -336,8 +466,16 @@ final class RecordInput {
     var computed: [ComputedValue] = []
     places.reserveCapacity(members.count)
     row.reserveCapacity(members.count)
+    if members.prefix(2).map(\.name) == RejectMark.names {
+      unmarkedMembers = Array(members.dropFirst(2))
+    }
+    var others: [JSONValue.Member] = []
     for (index, member) in members.enumerated() {
-      guard let field = try field(ofMember: index, named: member.name) else { continue }
+      let role = try role(ofMember: index, named: member.name)
+      guard let field = role.field else {
+        if case .rest = role { others.append(member) }
+        continue
+      }
       guard !field.isComputed else {
         computed.append(ComputedValue(field: field.schema, form: .json(member.value)))
         continue
@@ -350,17 +488,25 @@ final class RecordInput {
       places.append(field.place)
       row.append(try field.value(of: member.value))
     }
+    if let rest, !others.isEmpty {
+      guard !places.contains(rest.place) else {
+        throw StoreError(
+          .invalidValue, "The object has \(rest.schema.name) itself, which --rest names.",
+          model: schema.name)
+      }
+      places.append(rest.place)
+      row.append(try restText(others))
+    }
     return InputRecord(fields: fields(at: places), row: row, computed: computed)
   }
 
-  /// The field of a JSON member; nil if it is ignored. Most records have the same members in the
-  /// same order.
-  private func field(ofMember index: Int, named name: String) throws(StoreError) -> InputField? {
-    if index < members.count, members[index].name == name { return members[index].field }
-    let field = try field(named: name)
+  /// What becomes of a JSON member. Most records have the same members in the same order.
+  private func role(ofMember index: Int, named name: String) throws(StoreError) -> Role {
+    if index < members.count, members[index].name == name { return members[index].role }
+    let role = try role(of: name)
     members.removeSubrange(min(index, members.count)...)
-    if index == members.count { members.append((name, field)) }
-    return field
+    if index == members.count { members.append((name, role)) }
+    return role
   }
 }
 

@@ -1,24 +1,43 @@
 import RecordFormats
 
-/// The file of the records that an import left out, as they were in the input, so that they can be
-/// corrected and imported again. The first rejected record creates it.
+/// The file of the records that an import left out, as they were in the input and with the reasons,
+/// so that they can be corrected and imported again. The first rejected record creates it.
 final class RejectsFile {
   let path: String
-  private let headerBytes: [UInt8]
+  /// The first line; nil for none.
+  private let headerBytes: [UInt8]?
   private let refusedPaths: [String]
   private var file: OutputFile?
   /// How many bytes of the file belong to transactions that have ended.
   private var keptByteCount = 0
 
-  init(path: String, headerBytes: [UInt8], refusing paths: [String]) {
+  init(path: String, headerBytes: [UInt8]?, refusing paths: [String]) {
     self.path = path
     self.headerBytes = headerBytes
     refusedPaths = paths
   }
 
+  /// Continues the file of an import that was interrupted.
+  func resume(after byteCount: Int) throws {
+    guard byteCount > 0 else { return }
+    file = try OutputFile(continuing: path, after: byteCount, refusing: refusedPaths)
+    keptByteCount = byteCount
+  }
+
+  /// Puts the file in its place with what was added so far. Call it before the transaction is
+  /// committed that left these records out.
+  ///
+  /// - Returns: The length of the file; 0 if there is none.
+  func publish() throws -> Int {
+    guard let file else { return 0 }
+    try file.close()
+    return try file.byteCount
+  }
+
   /// The name beside the input: `people.rejects.csv` for `people.csv`. A JSON array's rejects are
   /// lines.
   static func path(for input: String, model: String) -> String {
+    let input = CompressedFile.uncompressedName(of: input)
     guard input != "-" else { return "\(model).rejects" }
     let name = input.split(separator: "/").last ?? ""
     guard let dot = name.lastIndex(of: "."), dot > name.startIndex else {
@@ -59,7 +78,7 @@ final class RejectsFile {
 
   private func open() throws -> OutputFile {
     let file = try OutputFile(path: path, refusing: refusedPaths)
-    if !headerBytes.isEmpty { try Self.append(headerBytes, to: file) }
+    if let headerBytes { try Self.append(headerBytes, to: file) }
     return file
   }
 

@@ -9,7 +9,7 @@ import RecordFormats
 #endif
 
 /// A file without a name, gone when it is dropped.
-final class TemporaryFile {
+final class TemporaryFile: Sendable {
   let descriptor: Int32
 
   init(in directory: String) throws(InputError) {

@@ -39,14 +39,14 @@ struct WaitingRecords {
 
   /// Writes all of them, with references checked at the end, or nothing.
   ///
-  /// - Parameter write: Writes one record.
+  /// - Parameter write: Writes one record; returns nil if the import skips it.
   /// - Returns: The records that cannot be written, with the reasons: they do not wait any more.
   ///   When it is empty, all others are written.
   /// - Complexity: Where references are broken, reads every record once more. Records that refer to
   ///   refused ones are refused in the same call: ``DependentRecords``.
   mutating func write(
     in transaction: borrowing WriteTransaction,
-    _ write: (Item, borrowing WriteTransaction) throws -> Written
+    _ write: (Item, borrowing WriteTransaction) throws -> Written?
   ) throws -> [(item: Item, error: any Error)] {
     try transaction.deferReferenceChecks()
     do {
@@ -70,7 +70,7 @@ struct WaitingRecords {
   /// - Returns: What was written, by the places of the records.
   private func writeAll(
     in transaction: borrowing WriteTransaction,
-    _ write: (Item, borrowing WriteTransaction) throws -> Written
+    _ write: (Item, borrowing WriteTransaction) throws -> Written?
   ) throws -> [Int: Written] {
     var written: [Int: Written] = [:]
     var left = Array(items.indices)

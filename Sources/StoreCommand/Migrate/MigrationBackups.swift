@@ -36,7 +36,7 @@ struct MigrationBackups {
   ///
   /// - Returns: The paths that were removed.
   func removeOld() -> [String] {
-    let paths = DirectoryListing.names(in: directory).filter(isBackup)
+    let paths = Directory(path: directory).readableNames.filter(isBackup)
       .map { DatabaseLocation.path($0, from: directory) }
     let byAge = paths.sorted { Self.age(of: $0) < Self.age(of: $1) }
     return byAge.dropLast(Self.countMax).filter { unlink($0) == 0 }

@@ -32,7 +32,7 @@ struct MigrationDirectory {
 
   var schemaPath: String { file(named: Self.schemaName) }
 
-  var exists: Bool { DirectoryListing.exists(at: path) }
+  var exists: Bool { Directory(path: path).exists }
 
   /// The files in the order of versions, and what is wrong with others.
   ///
@@ -45,7 +45,7 @@ struct MigrationDirectory {
     }
     var files: [MigrationFile] = []
     var problems: [MigrationProblem] = []
-    let names = DirectoryListing.names(in: path).filter {
+    let names = Directory(path: path).readableNames.filter {
       $0.hasSuffix(MigrationFile.ending) && $0 != Self.schemaName && !$0.hasPrefix(".")
     }
     for name in names {
@@ -99,7 +99,7 @@ struct MigrationDirectory {
   ///
   /// - Throws: ``CommandError`` if a file has that name.
   func create(_ name: String, _ text: String) throws -> String {
-    if !exists { try DirectoryListing.create(at: path) }
+    if !exists { try Directory(path: path).create() }
     let path = file(named: name)
     guard FileIdentity(of: path) == nil else {
       throw CommandError(

@@ -17,6 +17,8 @@ final class OutputFile {
   /// Where to write; buffered, so that a record is not a system call.
   let sink: ByteSink
   private let descriptor: Int32
+  /// Whether it is a file, as opposed to a pipe or a device.
+  private let isRegular: Bool
   private let file: ByteSink
   private let written: Written
   private var replacement: Replacement?
@@ -40,13 +42,48 @@ final class OutputFile {
   /// Opens the file for writing. `storePaths` are the store's own files, which are never replaced.
   ///
   /// - Throws: ``CommandError`` naming the path.
-  init(path: String, refusing storePaths: [String]) throws {
+  convenience init(path: String, refusing storePaths: [String]) throws {
+    try self.init(path: path, refusing: storePaths) { () throws(SystemError) in
+      let (descriptor, replacement) = try Self.open(path)
+      return (descriptor, replacement, replacement != nil, 0)
+    }
+  }
+
+  /// Opens a file that is there and has its name already, to write after its first `byteCount`
+  /// bytes. What follows them is removed.
+  ///
+  /// - Throws: ``CommandError`` naming the path, also for a file that is shorter.
+  convenience init(continuing path: String, after byteCount: Int, refusing paths: [String]) throws {
+    try self.init(path: path, refusing: paths) { () throws(SystemError) in
+      let descriptor = Self.systemOpen(path, O_WRONLY | O_CLOEXEC, 0)
+      guard descriptor >= 0 else { throw .last }
+      var status = stat()
+      guard fstat(descriptor, &status) == 0, status.st_size >= off_t(byteCount),
+        ftruncate(descriptor, off_t(byteCount)) == 0,
+        lseek(descriptor, off_t(byteCount), SEEK_SET) >= 0
+      else {
+        let error = status.st_size < off_t(byteCount) ? SystemError(number: EIO) : .last
+        Self.systemClose(descriptor)
+        throw error
+      }
+      return (descriptor, nil, true, byteCount)
+    }
+  }
+
+  private typealias Opened = (
+    descriptor: Int32, replacement: Replacement?, isRegular: Bool, byteCount: Int
+  )
+
+  private init(
+    path: String, refusing storePaths: [String], opening: () throws(SystemError) -> Opened
+  ) throws {
     guard !FileIdentity.isSame(path, asAnyOf: storePaths) else {
       throw CommandError(
         .usage, code: "output", "\(path) is a file that this command reads; name another one.")
     }
+    let byteCount: Int
     do {
-      (descriptor, replacement) = try Self.open(path)
+      (descriptor, replacement, isRegular, byteCount) = try opening()
     } catch  where error.number == EINTR {
       throw CommandError(.interrupted, code: "interrupted", "Interrupted; nothing was written.")
     } catch {
@@ -56,6 +93,7 @@ final class OutputFile {
     self.path = path
     let file = ByteSink(descriptor: descriptor)
     let written = Written()
+    written.byteCount = byteCount
     self.file = file
     self.written = written
     sink = ByteSink { bytes throws(OutputError) in
@@ -119,7 +157,7 @@ final class OutputFile {
 
   /// Removes what was written after `byteCount` bytes; has no effect on a pipe or a device.
   func cut(to byteCount: Int) throws {
-    guard replacement != nil else { return }
+    guard isRegular else { return }
     try sink.flush()
     try file.flush()
     guard ftruncate(descriptor, off_t(byteCount)) == 0,
@@ -128,14 +166,17 @@ final class OutputFile {
     written.byteCount = byteCount
   }
 
-  /// Writes everything to the disk and gives the file its name.
+  /// Writes everything to the disk and gives the file its name. You can write more, and close it
+  /// again.
   func close() throws {
     try sink.flush()
     try file.flush()
+    guard isRegular else { return }
+    guard fsync(descriptor) == 0 || errno == EINVAL else { throw OutputError.unwritable(.last) }
     guard let replacement else { return }
-    guard fsync(descriptor) == 0 || errno == EINVAL,
-      rename(replacement.temporaryPath, replacement.path) == 0
-    else { throw OutputError.unwritable(.last) }
+    guard rename(replacement.temporaryPath, replacement.path) == 0 else {
+      throw OutputError.unwritable(.last)
+    }
     self.replacement = nil
   }
 

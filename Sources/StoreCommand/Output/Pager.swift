@@ -32,7 +32,7 @@ final class Pager {
   }
 
   private struct Running {
-    let process: ShellProcess
+    let process: ChildProcess
     let input: Int32
     let sink: ByteSink
     /// What was written first: all of it was lost if the pager cannot be run.
@@ -112,12 +112,12 @@ final class Pager {
 
   private func open() throws(OutputError) {
     let pipe: SystemPipe
-    let process: ShellProcess
+    let process: ChildProcess
     do {
       pipe = try SystemPipe()
       defer { close(pipe.readEnd) }
-      process = try ShellProcess(
-        choice.line, environment: variables, reading: pipe.readEnd, receiving: [SIGINT, SIGQUIT])
+      process = try ChildProcess(
+        shell: choice.line, environment: variables, reading: pipe.readEnd, receiving: [SIGINT, SIGQUIT])
     } catch {
       state = .shown
       try warn("\(error)")
@@ -161,7 +161,7 @@ final class Pager {
   /// Waits until the pager has ended. If it could not be run, its text is printed.
   private func finish(_ running: Running) throws(OutputError) {
     close(running.input)
-    let ending: ShellProcess.Ending
+    let ending: ChildProcess.Ending
     do {
       ending = try running.process.end()
     } catch {

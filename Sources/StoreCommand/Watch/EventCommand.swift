@@ -11,8 +11,6 @@ import RecordFormats
 /// A shell command that a person wrote, run with events on its standard input. Nothing of an event
 /// becomes a part of the command, so no stored text can make it do anything else.
 struct EventCommand {
-  typealias Ending = ShellProcess.Ending
-
   let text: String
 
   /// Runs it to its end; its output and errors go where this program's go. It need not read its
@@ -20,16 +18,17 @@ struct EventCommand {
   ///
   /// - Parameter environment: Variables in addition to those of this program.
   /// - Throws: ``CommandError`` when the shell cannot be started.
-  func run(_ input: [UInt8], environment: [String: String] = [:]) throws -> Ending {
+  func run(_ input: [UInt8], environment: [String: String] = [:]) throws -> ChildProcess.Ending {
     // If the process ended now, the command would go on, but its success would not be recorded.
     Interruption.beginWaiting()
     defer { Interruption.endWaiting() }
     do {
       let pipe = try SystemPipe()
-      let process: ShellProcess
+      let process: ChildProcess
       do {
         defer { close(pipe.readEnd) }
-        process = try ShellProcess(text, environment: environment, reading: pipe.readEnd)
+        process = try ChildProcess(
+          shell: text, environment: environment, reading: pipe.readEnd)
       } catch {
         close(pipe.writeEnd)
         throw error

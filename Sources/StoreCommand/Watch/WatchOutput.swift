@@ -157,7 +157,7 @@ struct WatchOutput {
   /// - Returns: Whether the command finished: not if Ctrl-C also ended it.
   /// - Throws: ``CommandError`` if the command failed and must be repeated.
   private mutating func check(
-    _ ending: EventCommand.Ending, _ handler: Handler, place: String
+    _ ending: ChildProcess.Ending, _ handler: Handler, place: String
   ) throws -> Bool {
     if !ending.isSuccess {
       guard !Interruption.isRequested else { return false }

@@ -46,9 +46,10 @@ import Testing
           input: try RecordInput(
             path: place.path("in.csv"), schema: schema, options: RecordInput.Options(),
             from: InputFiles(surroundings: .process)),
-          schema: schema)
+          writing: RecordWriting(
+            mode: .insert, identity: try RecordIdentity(of: schema, names: nil)))
       ], store: store, rejects: nil, console: console(),
-      plan: Importing.Plan(isUpsert: false, stopsAtError: true, batchCount: 1, isDryRun: false))
+      plan: Importing.Plan(stopsAtError: true, batchCount: 1, isDryRun: false))
     let error = #expect(throws: CommandError.self) { try importing.run() }
     #expect(error?.code == "outcomeUnknown")
     #expect(error?.details == ["  whether the last transaction was written is unknown"])

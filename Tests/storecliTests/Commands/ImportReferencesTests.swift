@@ -61,7 +61,11 @@ import Testing
     #expect(outcome.code == 4 && outcome.err.hasPrefix("6 read  4 inserted  2 rejected"))
     #expect(try ids(place) == "1 2 5 6 ")
     let rejects = try place.contents(of: "bad.csv").split(separator: "\n").sorted()
-    #expect(rejects == ["7,8", "8,80", "id,boss"])
+    #expect(
+      rejects == [
+        "$line,$reason,id,boss", "6,boss must name an existing Employee,7,8",
+        "7,boss must name an existing Employee,8,80",
+      ])
   }
 
   /// First the records that refer to nothing are rejected, then the records that refer to them.
@@ -111,7 +115,16 @@ import Testing
         """), "\(collected)")
     #expect(
       try place.contents(of: "r.csv")
-        == "id,a,b,t\n7,6,4,y\n5,99,,\n8,9,,y\n6,5,,\n4,5,5,\n9,8,,\n")
+        == """
+        $line,$reason,id,a,b,t
+        2,t must name an existing Tag,7,6,4,y
+        4,a must name an existing Node,5,99,,
+        9,t must name an existing Tag,8,9,,y
+        3,a must name an existing Node,6,5,,
+        5,b must name an existing Node; a must name an existing Node,4,5,5,
+        8,a must name an existing Node,9,8,,
+
+        """)
   }
 
   /// Records from before the import stay, so other records may still refer to them.

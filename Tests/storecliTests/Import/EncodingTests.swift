@@ -77,9 +77,9 @@ import Testing
         == Outcome(
           code: 4, out: "",
           err: """
-            error[input]: Artist.csv: the text is UTF-16LE without a byte order mark; UTF-8 is \
-            needed
-            hint: iconv -f UTF-16LE -t UTF-8 FILE > COPY
+            error[input]: Artist.csv: the text is UTF-16LE without a byte order mark; name the \
+            encoding
+            hint: storecli import --encoding utf-16le
 
             """))
   }

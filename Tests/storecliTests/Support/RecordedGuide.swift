@@ -53,6 +53,7 @@ enum RecordedGuide {
       (#"\b2\d{13}(?=_add_due_date|  add_due_date)"#, "20260901123007"),
       (#"(?<=   )\d+ ms"#, "1 ms"),
       (#"in \d+\.\d s"#, "in 0.1 s"),
+      (#"--resume [0-9a-f]{8}"#, "--resume 3f9c2a1b"),
     ]
     return replacements.reduce(output) { text, replacement in
       text.replacingOccurrences(

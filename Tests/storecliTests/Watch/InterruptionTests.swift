@@ -121,7 +121,8 @@ import Testing
     let isSignal = process.terminationReason == .uncaughtSignal
     return Ending(
       signal: isSignal ? process.terminationStatus : nil,
-      code: isSignal ? nil : process.terminationStatus, talk: try place.contents(of: "talk"))
+      code: isSignal ? nil : process.terminationStatus,
+      talk: try place.contents(of: "talk").withoutResumption)
   }
 
   /// Waits until another program is in a transaction that writes.

@@ -14,9 +14,8 @@ import RecordFormats
   import Darwin
 #endif
 
-/// A line of the shell that runs as a process of its own: a command of `--exec`, a pager, an
-/// editor.
-struct ShellProcess {
+/// A program that this program started and waits for.
+struct ChildProcess {
   /// How it ended.
   enum Ending: Hashable, CustomStringConvertible {
     case exited(Int32)
@@ -34,19 +33,18 @@ struct ShellProcess {
 
   private let number: pid_t
 
-  /// Starts it.
+  /// Starts a program; its errors go where this program's go.
   ///
   /// - Parameters:
-  ///   - line: What a person wrote.
-  ///   - arguments: The values of `$1`, `$2` and so on in the line.
-  ///   - environment: Variables in addition to those of this program.
+  ///   - words: The program, found by PATH unless it has a slash, and its arguments.
+  ///   - variables: Variables in addition to those of this program.
   ///   - input: Its standard input; nil for that of this program.
+  ///   - output: Its standard output; nil for that of this program.
   ///   - signals: Signals that it does not ignore, whatever this program does.
   init(
-    _ line: String, arguments: [String] = [], environment variables: [String: String] = [:],
-    reading input: Int32? = nil, receiving signals: [Int32] = []
+    _ words: [String], environment variables: [String: String] = [:], reading input: Int32? = nil,
+    writing output: Int32? = nil, receiving signals: [Int32] = []
   ) throws(SystemError) {
-    let words = ["/bin/sh", "-c", line, "storecli"] + arguments
     #if os(Linux)
       var actions = posix_spawn_file_actions_t()
       var attributes = posix_spawnattr_t()
@@ -61,7 +59,8 @@ struct ShellProcess {
       posix_spawnattr_destroy(&attributes)
     }
     if let input { posix_spawn_file_actions_adddup2(&actions, input, STDIN_FILENO) }
-    // The command would inherit ignored signals.
+    if let output { posix_spawn_file_actions_adddup2(&actions, output, STDOUT_FILENO) }
+    // The program would inherit ignored signals.
     var received = sigset_t()
     sigemptyset(&received)
     posix_spawnattr_setsigmask(&attributes, &received)
@@ -69,7 +68,7 @@ struct ShellProcess {
     posix_spawnattr_setsigdefault(&attributes, &received)
     posix_spawnattr_setflags(
       &attributes, Int16(POSIX_SPAWN_SETSIGMASK) | Int16(POSIX_SPAWN_SETSIGDEF))
-    // This program may itself run for a gap, which does not concern the command.
+    // This program may itself run for a gap, which does not concern the other one.
     let environment = ProcessInfo.processInfo.environment.filter { $0.key != "STORECLI_GAP" }
       .merging(variables) { _, given in given }
       .map { "\($0)=\($1)" }
@@ -77,9 +76,21 @@ struct ShellProcess {
     var pairs = environment.map { strdup($0) } + [nil]
     defer { for word in arguments + pairs { free(word) } }
     var process: pid_t = 0
-    let error = posix_spawn(&process, words[0], &actions, &attributes, &arguments, &pairs)
+    let error = posix_spawnp(&process, words[0], &actions, &attributes, &arguments, &pairs)
     guard error == 0 else { throw SystemError(number: error) }
     number = process
+  }
+
+  /// Starts a line of the shell that a person wrote: a command of `--exec`, a pager, an editor.
+  ///
+  /// - Parameter arguments: The values of `$1`, `$2` and so on in the line.
+  init(
+    shell line: String, arguments: [String] = [], environment: [String: String] = [:],
+    reading input: Int32? = nil, receiving signals: [Int32] = []
+  ) throws(SystemError) {
+    try self.init(
+      ["/bin/sh", "-c", line, "storecli"] + arguments, environment: environment, reading: input,
+      receiving: signals)
   }
 
   /// Waits for its end.

@@ -1,3 +1,5 @@
+import RecordFormats
+
 #if canImport(Glibc)
   import Glibc
 #elseif canImport(Musl)
@@ -6,11 +8,20 @@
   import Darwin
 #endif
 
-/// The names in a directory.
-enum DirectoryListing {
-  /// Returns the names in `directory`, sorted by their bytes; empty if it cannot be read.
-  static func names(in directory: String) -> [String] {
-    guard let stream = opendir(directory) else { return [] }
+/// A directory of the file system.
+struct Directory {
+  let path: String
+
+  /// Whether it exists and can be read.
+  var exists: Bool {
+    guard let stream = opendir(path) else { return false }
+    closedir(stream)
+    return true
+  }
+
+  /// The names of its files and directories, sorted by their bytes, without `.` and `..`.
+  func names() throws(SystemError) -> [String] {
+    guard let stream = opendir(path) else { throw .last }
     defer { closedir(stream) }
     var names: [String] = []
     while let entry = readdir(stream) {
@@ -22,17 +33,19 @@ enum DirectoryListing {
     return names.sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }
   }
 
-  /// Returns whether `path` is a directory that can be read.
-  static func exists(at path: String) -> Bool {
-    guard let stream = opendir(path) else { return false }
-    closedir(stream)
-    return true
+  /// As ``names()``; empty if the directory cannot be read.
+  var readableNames: [String] {
+    do {
+      return try names()
+    } catch {
+      return []
+    }
   }
 
-  /// Creates the directory at `path`, inside one that exists.
+  /// Creates it, inside a directory that exists.
   ///
   /// - Throws: ``CommandError`` naming the path.
-  static func create(at path: String) throws {
+  func create() throws {
     guard mkdir(path, 0o777) != 0, errno != EEXIST else { return }
     let reason = String(cString: strerror(errno))
     throw CommandError(.failed, code: "output", "cannot create the directory \(path): \(reason)")
