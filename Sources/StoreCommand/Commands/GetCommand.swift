@@ -41,6 +41,7 @@ struct GetCommand: LeafCommand {
     }
     let found = try find(wanted, of: schema, in: opened)
     let records = found.compactMap(\.self)
+    for record in records { context.note(record.key) }
     if context.format == .table {
       try writeSheets(of: records, columns, context)
     } else {

@@ -102,6 +102,7 @@ struct QueryCommand: LeafCommand {
       var shown = 0
       try reads.forEach(query) { (record: DynamicRecord) in
         try writer.write(columns.row(of: record.values))
+        context.note(record.key)
         shown += 1
       }
       try context.finish(writer)
@@ -199,7 +200,9 @@ struct QueryCommand: LeafCommand {
       let (end, isBeyond) = offset.addingReportingOverflow(shownMax)
       hasMore = try !forEachRow(of: text, reads, upTo: isBeyond ? .max : end) { row in
         seen += 1
-        if seen > offset { try writer.write(row.values.map { CellValue($0) }) }
+        guard seen > offset else { return }
+        try writer.write(row.values.map { CellValue($0) })
+        context.note(Array(row.values.prefix(1)))
       }
       try context.finish(writer)
     }

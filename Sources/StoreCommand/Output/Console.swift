@@ -108,6 +108,11 @@ final class Console {
     utter("\r\u{1B}[K" + CellText.visible(text))
   }
 
+  /// Draws on the terminal of the messages: text with control sequences, which the caller made.
+  func draw(_ text: String) {
+    utter(text)
+  }
+
   /// Asks a question, at any loudness, after all data before it. Quoted text cannot control a
   /// terminal.
   ///
@@ -148,6 +153,11 @@ final class Console {
   /// Flushes the data written so far. Call it before the command ends.
   func finish() throws(OutputError) {
     try data.flush()
+  }
+
+  /// Stops the process until the shell that started it continues it.
+  static func suspend() {
+    raise(SIGTSTP)
   }
 
   /// Ends the process as a closed pipe ends other programs: by the signal, without a message.

@@ -33,7 +33,7 @@ final class LiveTable: Sendable {
   ) throws -> (waking: Bell.Waking?, changeCount: Int) {
     let height = console.dataTerminal.height ?? Self.usualHeight
     // The heading, the line below and the cursor's line take one each.
-    let query = query.limit(max(height - 3, 1))
+    let query = query.limit(min(query.limit ?? .max, max(height - 3, 1)), offset: query.offset)
     let live = try store.liveQuery(query)
     let subscription = try live.observe(options: .initial, coalescing: .latest) { [self] changes in
       take(changes)

@@ -52,6 +52,12 @@ final class FetchedResult: ChangeBroker.Observer, LiveSource, LivePublisher {
     var rows: LiveRows { LiveRows(list: list, version: version) }
   }
 
+  /// Whether it is a window that keeps only its own rows.
+  var isSeeking: Bool {
+    guard case .seeking = method else { return false }
+    return state.withLock { $0.tree == nil }
+  }
+
   private struct State {
     var run: Run
     /// Holds the rows once a window has become too large to seek them.
