@@ -41,7 +41,8 @@ package final class HeldTransaction {
       let transaction = WriteTransaction(access: access)
       try access.runner.savepoint {
         try body(transaction)
-        step = TransactionStep(from: earlier, to: try netChanges(), in: access.models.schema)
+        step =
+          TransactionStep(from: earlier, to: try netChanges(), in: access.models.schema)
           .changes
         if mode == .preview { throw Undone() }
       }

@@ -206,7 +206,11 @@ struct CommandContext {
     journalMode: StoreConfiguration.JournalMode = .asFound,
     onReplacement: (@Sendable (StoreError) -> Void)? = nil
   ) throws -> OpenedStore {
-    if path == nil, let kept = try keptStore(for: purpose) { return kept }
+    if path == nil, var kept = try keptStore(for: purpose) {
+      kept.inputs = InputFiles(
+        surroundings: surroundings, refusedPaths: kept.location.storePaths)
+      return kept
+    }
     let location = try location(at: path)
     if purpose == .reading || purpose == .looking {
       try console.say("database: \(location.path) via \(location.sourceText)", at: .verbose)
@@ -367,10 +371,11 @@ extension CommandContext {
   /// - Parameters:
   ///   - repair: What `body` writes, if that does not depend on the stored values. If these cannot
   ///     be read, the write succeeds, and the report shows only this.
-  ///   - body: Returns how many records it was about.
+  ///   - unit: What `body` counts.
+  ///   - body: Returns how many records or rows it was about.
   /// - Throws: What `body` throws; a stored value that cannot be read is a failure of the file.
   func writing(
-    _ opened: OpenedStore, repair: ChangeLine? = nil,
+    _ opened: OpenedStore, repair: ChangeLine? = nil, counting unit: ChangeReport.Unit = .records,
     _ body: (borrowing WriteTransaction) throws -> Int
   ) throws {
     let store = opened.store
@@ -389,7 +394,7 @@ extension CommandContext {
       try opened.write(mode: isDryRun ? .preview : .commit, counting)
       report = ChangeReport(repair: repair)
     }
-    report.isAboutNoRecord = recordCount == 0
+    (report.count, report.unit) = (recordCount, unit)
     defer { warn(of: warned) }
     guard !isDryRun else { return try report.write(to: self) }
     for line in report.lines where line.origin == .user { note(line.key) }

@@ -6,7 +6,7 @@ struct OpenedStore {
   let store: Store
   let location: DatabaseLocation
   /// Where the command reads its inputs, which must not be files of this store.
-  let inputs: InputFiles
+  var inputs: InputFiles
   /// The transaction that a session has begun, in which the command reads and writes.
   var transaction: HeldTransaction?
   /// Whether a session keeps the store open.

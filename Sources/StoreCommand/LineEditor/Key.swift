@@ -84,7 +84,9 @@ struct KeyDecoder {
       guard byte & 0xC0 == 0x80 else {
         state = .ground
         // The broken character is shown as one, and this byte begins the next key.
-        return begin(byte) ?? .text("\u{FFFD}")
+        let next = begin(byte)
+        if case .text(let text) = next { return .text("\u{FFFD}" + text) }
+        return next ?? .text("\u{FFFD}")
       }
       bytes.append(byte)
       guard bytes.count == length else {

@@ -41,6 +41,25 @@ struct CommandSyntax {
 
   func option(_ name: String) -> Place? { options.first { $0.names.contains(name) } }
 
+  /// How many of the words behind the command's name are neither options nor their values.
+  func positionalCount(in words: [String]) -> Int {
+    var count = 0
+    var isValue = false
+    var isTerminated = false
+    for word in words {
+      if isValue {
+        isValue = false
+      } else if isTerminated || !word.hasPrefix("-") {
+        count += 1
+      } else if word == "--" {
+        isTerminated = true
+      } else {
+        isValue = option(word).map { !$0.isFlag } ?? false
+      }
+    }
+    return count
+  }
+
   /// The positional place of the word behind `count` others.
   func positional(behind count: Int) -> (index: Int, place: Place)? {
     if positionals.indices.contains(count) { return (count, positionals[count]) }
@@ -55,7 +74,11 @@ extension CommandSyntax.Place {
       name["name"]?.text.map { ($0.count == 1 ? "-" : "--") + $0 }
     }
     isFlag = argument["kind"]?.text == "flag"
-    if case .boolean(true) = argument["isRepeating"] { isRepeating = true } else { isRepeating = false }
+    if case .boolean(true) = argument["isRepeating"] {
+      isRepeating = true
+    } else {
+      isRepeating = false
+    }
     values = (argument["allValues"]?.elements ?? []).compactMap(\.text)
     isCompleted = argument["completionKind"]?["custom"] != nil
   }

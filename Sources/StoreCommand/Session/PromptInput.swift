@@ -14,6 +14,8 @@ struct PromptInput: SessionInput {
   private var decoder = KeyDecoder()
   private var picture: LinePicture?
   private var hasWarnedOfHistory = false
+  /// Whether the picture is older than the input: more keys were waiting.
+  private var isBehind = false
 
   /// How long an Escape may be the beginning of a longer key, in milliseconds.
   private static let escapePause: Int32 = 50
@@ -61,7 +63,7 @@ struct PromptInput: SessionInput {
       case .rung, .timedOut:
         let earlier = shown
         shown = prompt()
-        if shown != earlier || picture != drawn(shown) { draw(shown) }
+        if shown != earlier || picture != drawn(shown, editor.line) { draw(shown) }
       case .ended: return .ended
       }
     }
@@ -72,7 +74,9 @@ struct PromptInput: SessionInput {
     shown.notices = []
     let outcome = editor.take(key)
     switch outcome {
-    case .editing: draw(shown)
+    case .editing:
+      isBehind = input.hasByte
+      if !isBehind { draw(shown) }
     case .completing: complete(shown)
     case .clearsScreen:
       console.draw("\u{1B}[H\u{1B}[2J")
@@ -85,13 +89,13 @@ struct PromptInput: SessionInput {
       mode.beginEditing()
       draw(shown)
     case .cleared:
-      console.draw("^C")
       leave()
       return .cleared
     case .ended:
       leave()
       return .ended
     case .accepted(let text):
+      if isBehind { draw(shown, LineText(text)) }
       leave()
       keep(text)
       return .text(text, line: nil)
@@ -117,34 +121,36 @@ struct PromptInput: SessionInput {
 
   // Drawing
 
-  private func drawn(_ shown: SessionPrompt) -> LinePicture {
+  private func drawn(_ shown: SessionPrompt, _ line: LineText) -> LinePicture {
     let terminal = size()
     let prompt = editor.search.map { search in
       "\(search.hasMatch ? "search" : "no match"): \(search.query)  "
     }
     let first = prompt ?? shown.text
-    let open = ShellLine.open(in: editor.line.text).map { " \($0)> " } ?? "  > "
+    let open = ShellLine.open(in: line.text).map { " \($0)> " } ?? "  > "
     let others =
       String(repeating: " ", count: max(0, DisplayWidth.of(first) - open.count)) + open
     return LinePicture(
-      of: editor.line, prompts: LinePicture.Prompts(first: first, others: others),
+      of: line, prompts: LinePicture.Prompts(first: first, others: others),
       width: terminal.width ?? Terminal.usualWidth, height: terminal.height)
   }
 
-  private mutating func draw(_ shown: SessionPrompt) {
+  /// - Parameter line: The input, if the editor has handed it over.
+  private mutating func draw(_ shown: SessionPrompt, _ line: LineText? = nil) {
     var text = ""
     if !shown.notices.isEmpty {
       text += LinePicture.erasing(picture)
       picture = nil
       for notice in shown.notices { text += notice + "\r\n" }
     }
-    let next = drawn(shown)
+    let next = drawn(shown, line ?? editor.line)
     let palette = console.talkTerminal.palette
     text += next.drawn(over: picture) { row in
       guard row.hasPrefix(shown.text) else { return row }
       return palette.dressed(shown.text, as: .heading) + row.dropFirst(shown.text.count)
     }
     picture = next
+    isBehind = false
     console.draw(text)
   }
 

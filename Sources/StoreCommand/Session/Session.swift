@@ -219,7 +219,9 @@ extension Session {
 
   private func begin() -> (Ending?, ExitCode) {
     guard !isInTransaction else {
-      return (nil, report(CommandError.usage("A transaction is open.", hint: "commit, or rollback")))
+      return (
+        nil, report(CommandError.usage("A transaction is open.", hint: "commit, or rollback"))
+      )
     }
     struct RolledBack: Error {}
     var ending = Ending.rolledBack

@@ -52,9 +52,7 @@ struct SessionCompletion {
     if word.hasPrefix("-"), !rest.contains("--") {
       return syntax.options.flatMap(\.names).filter { $0.hasPrefix("--") }
     }
-    let completed = CompletedWord(
-      [Program.name] + words + [word], at: words.count + 1, splitsAtBreaks: false)
-    guard let (index, place) = syntax.positional(behind: completed.positionals.count) else {
+    guard let (index, place) = syntax.positional(behind: syntax.positionalCount(in: rest)) else {
       return first == "watch" ? ["on", "off"] : []
     }
     let own = first == "watch" && rest.isEmpty ? ["on", "off"] : []
@@ -81,8 +79,8 @@ struct SessionCompletion {
     let positional = words.dropFirst().first { !$0.hasPrefix("-") }
     let fields = opened.store.schema.models.first { $0.name == positional }?.fields.map(\.name)
     let others = ["and", "or", "not", "null", "is", "in", "like", "between", "true", "false"]
-    return CompletedInput(
-      word: word, candidates: (fields ?? []).filter { $0.hasPrefix(word) } + others.filter { !word.isEmpty && $0.hasPrefix(word) })
+    let found = (fields ?? []) + (word.isEmpty ? [] : others)
+    return CompletedInput(word: word, candidates: found.filter { $0.hasPrefix(word) })
   }
 
   private static let ownWords = ["begin", "commit", "rollback", "exit", "help"]

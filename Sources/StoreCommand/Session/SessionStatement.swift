@@ -10,15 +10,11 @@ struct SessionStatement {
     return Program.perform(context) {
       let opened = try context.openForWriting()
       try checkValidators(opened)
-      var written = 0
-      try context.writing(opened) { transaction in
+      try context.writing(opened, counting: .rows) { transaction in
         try execute(transaction)
         let row = try transaction.rows("SELECT changes() AS number").first
-        if case .integer(let number) = row?["number"] { written = Int(number) }
-        return written
-      }
-      if written > 0 {
-        try context.console.say("\(Grouped.text(written, "row")) written", at: .verbose)
+        guard case .integer(let number) = row?["number"] else { return 0 }
+        return Int(number)
       }
       return .ok
     }

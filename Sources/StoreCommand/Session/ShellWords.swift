@@ -46,7 +46,10 @@ struct ShellWords {
       rest = rest[rest.index(after: end)...]
     case "\"": takeQuoted(&rest)
     case "\\":
-      guard let next = rest.popFirst() else { return open = "\\" }
+      guard let next = rest.popFirst() else {
+        open = "\\"
+        return
+      }
       if next == "\n" {
         if rest.isEmpty { open = "\\" }
       } else {

@@ -76,6 +76,12 @@ final class TerminalInput: Sendable {
     return .ended
   }
 
+  /// Whether a byte waits.
+  var hasByte: Bool {
+    var descriptor = pollfd(fd: STDIN_FILENO, events: Int16(POLLIN), revents: 0)
+    return poll(&descriptor, 1, 0) > 0 && descriptor.revents & Int16(POLLIN) != 0
+  }
+
   private static func write(to descriptor: Int32) {
     var byte: UInt8 = 0
     // A full pipe wakes the reader anyway.

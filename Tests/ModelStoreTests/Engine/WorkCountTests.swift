@@ -391,4 +391,27 @@ import Testing
     #expect(events.events == Array(repeating: [1, 1], count: 40))
     expect(work, atMost: Work(statements: 9, steps: 100, rows: 1, allocations: 480))
   }
+
+  // A window.
+
+  /// `watch --sort --limit` opens such a window.
+  @Test func openingAWindowReadsNoMoreOfALargerTableIfAnIndexLeadsThere() throws {
+    func work(count: Int, by order: String) throws -> Work {
+      let counted = try Self.filled(count: count)
+      try counted.store.write { try $0.execute("CREATE INDEX byLength ON Track (milliseconds)") }
+      let window =
+        order == "milliseconds"
+        ? CountedTrack.all.order { $0.milliseconds } : CountedTrack.all.order { $0.rating }
+      return try counted.work(3) { _ in
+        let live = try counted.store.liveQuery(window.limit(10, offset: 5))
+        #expect(live.keepsOnlyItsWindow == (order == "milliseconds"))
+      }
+    }
+    let (few, many) = try (
+      work(count: 100, by: "milliseconds"), work(count: 10_000, by: "milliseconds")
+    )
+    #expect(many.steps <= few.steps + 10 && many.scans <= 20, "\(few), then \(many)")
+    let unindexed = try work(count: 10_000, by: "rating")
+    #expect(unindexed.scans >= 9_999, "\(unindexed)")
+  }
 }
