@@ -6,8 +6,8 @@ package final class HeldTransaction {
   private let access: _TransactionAccess
   private let engine: StoreEngine
 
-  /// - Parameter store: The store that runs `transaction`, with ``Store/writeReturningChanges(_:)``,
-  ///   which captures every change.
+  /// - Parameter store: The store that runs `transaction`, by ``Store/writeReturningChanges(_:)``:
+  ///   it captures every change.
   package init(_ transaction: borrowing WriteTransaction, of store: Store) throws {
     access = transaction.access
     engine = try store.open

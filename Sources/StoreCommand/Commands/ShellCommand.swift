@@ -58,7 +58,7 @@ struct ShellCommand: LeafCommand {
       ).run()
     }
     Interruption.await()
-    let keyboard = try TerminalInput()
+    let keyboard = try TerminalInput(mode)
     let feed = ChangeFeed(on: console.talkTerminal) { keyboard.ring() }
     if console.loudness >= .usual {
       console.warn("\(kept.name): help explains the session, exit or Ctrl-D leaves it")
@@ -69,7 +69,7 @@ struct ShellCommand: LeafCommand {
     }
     let completion = SessionCompletion(kept)
     let input = PromptInput(
-      keyboard, mode, on: console,
+      keyboard, on: console,
       history: noHistory ? nil : HistoryFile(in: context.surroundings),
       size: { context.surroundings.console().talkTerminal },
       completions: { completion.candidates(before: $0) })

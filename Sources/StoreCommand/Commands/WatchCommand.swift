@@ -363,8 +363,7 @@ struct WatchCommand: LeafCommand {
       followed, snapshot: snapshot, until: watching.deadline, to: &output
     ) { live in
       if isWindow, let live = live.first, !live.keepsOnlyItsWindow {
-        try watching.context.console.say(
-          "all records are read first: no index leads along the order of the window (--sort)")
+        try watching.context.console.say(LiveTable.readsAll)
       }
       try watching.sayStart("now")
     }

@@ -35,6 +35,8 @@ final class ChangeFeed: Sendable {
     self.ring = ring
   }
 
+  var isOn: Bool { state.withLock(\.isOn) }
+
   /// Shows later commits from now on.
   ///
   /// - Throws: ``CommandError`` if the store has no change journal.
@@ -108,7 +110,8 @@ final class ChangeFeed: Sendable {
     if !lines.isEmpty { ring() }
   }
 
-  private func fail(_ error: any Error) {
+  /// Ends the feed, and shows why.
+  func fail(_ error: any Error) {
     guard !(error is CancellationError) else { return }
     let message = CellText.visible(CommandError(error).message)
     state.withLock { state in

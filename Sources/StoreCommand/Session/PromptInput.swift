@@ -3,7 +3,6 @@ import RecordFormats
 /// The inputs of a session on a terminal: the keyboard, the editor and the screen.
 struct PromptInput: SessionInput {
   private let input: TerminalInput
-  private let mode: TerminalMode
   private let console: Console
   private let file: HistoryFile?
   /// The words that may stand where the cursor is.
@@ -13,6 +12,8 @@ struct PromptInput: SessionInput {
   private var editor: LineEditor
   private var decoder = KeyDecoder()
   private var picture: LinePicture?
+  /// The width for which ``picture`` was made.
+  private var width = 0
   private var hasWarnedOfHistory = false
   /// Whether the picture is older than the input: more keys were waiting.
   private var isBehind = false
@@ -21,11 +22,10 @@ struct PromptInput: SessionInput {
   private static let escapePause: Int32 = 50
 
   init(
-    _ input: TerminalInput, _ mode: TerminalMode, on console: Console, history file: HistoryFile?,
+    _ input: TerminalInput, on console: Console, history file: HistoryFile?,
     size: @escaping () -> Terminal, completions: @escaping (_ before: String) -> CompletedInput
   ) {
     self.input = input
-    self.mode = mode
     self.console = console
     self.file = file
     self.size = size
@@ -41,18 +41,18 @@ struct PromptInput: SessionInput {
   }
 
   mutating func next(_ prompt: () -> SessionPrompt) throws -> SessionEntry {
-    mode.beginEditing()
+    input.mode.beginEditing()
     console.draw("\u{1B}[?2004h")
     defer {
       console.draw("\u{1B}[?2004l")
-      mode.endEditing()
+      input.mode.endEditing()
     }
     input.awaitSignals()
     picture = nil
     var shown = prompt()
     draw(shown)
     while true {
-      if Interruption.isRequested { return .terminated }
+      if Interruption.isTermination { return .terminated }
       let pause = decoder.isInEscape ? Self.escapePause : shown.pause
       switch try input.next(timeout: pause) {
       case .byte(let byte):
@@ -84,9 +84,9 @@ struct PromptInput: SessionInput {
       draw(shown)
     case .suspended:
       leave()
-      mode.endEditing()
+      input.mode.endEditing()
       Console.suspend()
-      mode.beginEditing()
+      input.mode.beginEditing()
       draw(shown)
     case .cleared:
       leave()
@@ -144,6 +144,10 @@ struct PromptInput: SessionInput {
       for notice in shown.notices { text += notice + "\r\n" }
     }
     let next = drawn(shown, line ?? editor.line)
+    // A terminal of another width has moved the rows itself, as this picture has them.
+    let present = size().width ?? Terminal.usualWidth
+    if present != width, picture != nil { picture = next }
+    width = present
     let palette = console.talkTerminal.palette
     text += next.drawn(over: picture) { row in
       guard row.hasPrefix(shown.text) else { return row }

@@ -64,6 +64,10 @@ final class Session {
 
   private func loop() -> Ending {
     while true {
+      if Interruption.isTermination { return .left(.terminated) }
+      // A Ctrl-C that ended the last command is over.
+      Interruption.await()
+      resumeFeed()
       do {
         switch try input.next(prompt) {
         case .cleared: continue
@@ -74,6 +78,16 @@ final class Session {
       } catch {
         return .left(report(error))
       }
+    }
+  }
+
+  /// A command that opens the file in its own way has closed the store that the feed reads.
+  private func resumeFeed() {
+    guard let feed, feed.isOn, !isInTransaction else { return }
+    do {
+      _ = try kept.store(writing: false)
+    } catch {
+      feed.fail(error)
     }
   }
 

@@ -21,12 +21,15 @@ final class TerminalInput: Sendable {
     case ended
   }
 
+  /// How the keyboard passes keys on.
+  let mode: TerminalMode
   private let pipe: SystemPipe
 
   /// Where the handler of SIGWINCH writes a byte; -1 for nowhere.
   private static let listener = Atomic<Int32>(-1)
 
-  init() throws(SystemError) {
+  init(_ mode: TerminalMode) throws(SystemError) {
+    self.mode = mode
     pipe = try SystemPipe()
     for end in [pipe.readEnd, pipe.writeEnd] {
       guard fcntl(end, F_SETFL, O_NONBLOCK) == 0 else { throw .last }

@@ -8,7 +8,7 @@
 
 /// How the terminal of standard input passes keys on: as a line at a time, or each at once while a
 /// prompt edits.
-struct TerminalMode {
+struct TerminalMode: Sendable {
   private var usual = termios()
 
   /// Takes the present mode as the usual one; nil if standard input is no terminal.

@@ -52,7 +52,7 @@ import Testing
     var random = SeededGenerator(seed: seed)
     let store = try numbers()
     let names = ["old", "a", "b"]
-    try store.writeReturningChanges { tx in
+    _ = try store.writeReturningChanges { tx in
       let held = try HeldTransaction(tx, of: store)
       for step in 1...25 {
         let before = try self.names(held)
@@ -139,7 +139,7 @@ import Testing
     let store = try Store(at: path)
     try store.adopt()
     let person = try store.schema.model(named: "Person")
-    try store.writeReturningChanges { tx in
+    _ = try store.writeReturningChanges { tx in
       let held = try HeldTransaction(tx, of: store)
       _ = try held.changes(mode: .commit) {
         try $0.insert(["id": .integer(1), "boss": .integer(2)], into: person)

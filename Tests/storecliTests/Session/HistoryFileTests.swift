@@ -51,7 +51,7 @@ import Testing
     #expect(try place.contents(of: "other") == "precious")
   }
 
-  /// Each opens the file anew, as separate processes do, while others shorten it.
+  /// Each opens the file itself, as separate processes do, while others shorten it.
   @Test func sessionsThatAddAtOnceLoseNothing() throws {
     let place = try Workplace()
     let path = place.path("history")

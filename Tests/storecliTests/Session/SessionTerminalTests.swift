@@ -136,6 +136,24 @@ import Testing
     #expect(!session.seen.contains("-> 78"))
   }
 
+  @Test func anInterruptedCommandEndsAndTheSessionGoesOn() throws {
+    let place = try music(journal: true)
+    let session = try SessionProcess(place)
+    try session.see("music> ")
+    try session.type("watch on\rwatch Track\r")
+    try session.see("watching Track")
+    session.interrupt()
+    try session.see("stopped after 0 changes")
+    try session.see("music> ")
+    // The command had a store of its own. The session's is open again for the prompt.
+    try #require(try place.runProcess("update", "Track", "9", "seconds=99").code == 0)
+    try session.see("~ Track 9")
+    try session.type("SELECT 40 + 2 AS n;\r")
+    try session.see("42")
+    try session.type("exit\r")
+    #expect(session.finish() == 0)
+  }
+
   @Test func withoutAJournalTheFeedIsRefused() throws {
     let place = try music()
     let session = try SessionProcess(place)

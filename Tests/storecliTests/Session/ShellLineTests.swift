@@ -43,7 +43,7 @@ import Testing
     #expect(ShellLine.open(in: text) == nil)
   }
 
-  @Test func sqlIsToldFromCommands() {
+  @Test func sqlAndCommandsAreDistinguished() {
     for text in [
       "select 1", "With x as (select 1) select 1", "explain select 1", "insert into T values (1)",
       "INSERT OR IGNORE INTO T VALUES (1)", "delete from T", "update T set a = 1",

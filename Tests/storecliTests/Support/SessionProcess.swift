@@ -82,6 +82,9 @@ final class SessionProcess {
     _ = ioctl(terminal, UInt(TIOCSWINSZ), &size)
   }
 
+  /// Sends what Ctrl-C sends while a command runs.
+  func interrupt() { process.interrupt() }
+
   func terminate() { process.terminate() }
 
   /// Waits for the end.
