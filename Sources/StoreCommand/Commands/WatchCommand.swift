@@ -19,7 +19,7 @@ struct WatchCommand: LeafCommand {
       after the whole step. Without a journal, a change that another program makes to a record that \
       stays in the result is a gap.
       --limit and --offset follow a window on the result, and index its rows from 0. A record that \
-      slides over an edge, because others came or went, is an insert or a delete with slid true. With \
+      crosses an edge of the window but stays in the result is an insert or a delete with slid true. With \
       an index on the fields of --sort, watch reads and keeps only the window, whatever the size of \
       the table. That takes fields that are required, one direction, and at most 4,096 records. \
       Otherwise watch says that it reads all records first.

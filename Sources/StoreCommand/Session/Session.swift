@@ -65,7 +65,8 @@ final class Session {
   private func loop() -> Ending {
     while true {
       if Interruption.isTermination { return .left(.terminated) }
-      // A Ctrl-C that ended the last command is over.
+      if isScript, Interruption.isRequested { return .left(.interrupted) }
+      // At a prompt, a Ctrl-C that ended the last command is over.
       Interruption.await()
       resumeFeed()
       do {
@@ -102,7 +103,6 @@ final class Session {
 
   private func run(_ text: String, _ number: Int?) -> Ending? {
     for line in ShellLine.lines(of: text) {
-      Interruption.await()
       let ending: Ending?
       let code: ExitCode
       switch line {
@@ -124,13 +124,15 @@ final class Session {
       if let ending { return ending }
       guard code != .ok else { continue }
       if let ending = fail(code, text, number) { return ending }
+      // Ctrl-C discards the rest of an input.
+      if code == .interrupted { return nil }
     }
     return nil
   }
 
   /// A command has failed.
   private func fail(_ code: ExitCode, _ text: String, _ number: Int?) -> Ending? {
-    if code == .terminated { return .left(code) }
+    if code == .terminated || code == .interrupted && isScript { return .left(code) }
     if firstFailure == .ok, policy == .goOn { firstFailure = code }
     guard policy == .stop else { return nil }
     if let number {

@@ -19,6 +19,9 @@ enum ShellLine: Equatable {
 
   /// The commands of an input.
   static func lines(of text: String) -> [ShellLine] {
+    // In words, a backslash takes the next character literally.
+    let raw = text.split(whereSeparator: \.isWhitespace).map(String.init)
+    if text.first == "\\", let habit = Habit(raw) { return [.habit(habit)] }
     guard isSQL(text) else { return ShellWords(text).commands.map(line) }
     return SQLTokens(text).statements.flatMap { statement in
       isSQL(statement) ? [sql(statement)] : ShellWords(statement).commands.map(line)

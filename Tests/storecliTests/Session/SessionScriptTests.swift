@@ -180,7 +180,7 @@ import Testing
       "shell", "-o", "csv", "--header", "-q",
       input:
         "query Track 'id = 1' --fields id\nquery Track 'id = 1' --fields id --json\nSELECT 1 AS x;")
-    #expect(outcome.out == "id\n1\n[\n{\"id\":1}\n]\nx\n1\n", "\(outcome)")
+    #expect(outcome.out == "id\r\n1\r\n[\n{\"id\":1}\n]\nx\r\n1\r\n", "\(outcome)")
     let errors = try place.run("shell", "--json", "--keep-going", input: "get Track 0\nundo\n.x")
     #expect(
       errors.err.split(separator: "\n").count { $0.hasPrefix("{\"error\":") } == 3, "\(errors)")

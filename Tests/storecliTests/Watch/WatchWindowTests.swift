@@ -41,7 +41,7 @@ import Testing
     try raw.execute("UPDATE t SET n = 985 WHERE id = 1")
     #expect(
       try [words(watch.nextLine()), words(watch.nextLine())].sorted() == [
-        "delete 97 2 - slid", "insert 1 - 1",
+        "delete 97 2 - slid", "insert 1 - 1 slid",
       ])
     // Above the window: what was first slides in.
     try raw.execute("UPDATE t SET n = 2000 WHERE id = 2")

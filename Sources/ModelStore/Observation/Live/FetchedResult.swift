@@ -52,8 +52,7 @@ final class FetchedResult: ChangeBroker.Observer, LiveSource, LivePublisher {
     var rows: LiveRows { LiveRows(list: list, version: version) }
   }
 
-  /// Whether it is a window that keeps only its own rows.
-  var isSeeking: Bool {
+  var keepsOnlyItsWindow: Bool {
     guard case .seeking = method else { return false }
     return state.withLock { $0.tree == nil }
   }

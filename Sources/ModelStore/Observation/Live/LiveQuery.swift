@@ -24,7 +24,7 @@ public final class LiveQuery<Element: Fetchable>: Sendable {
 
   /// Whether it is a window that reads and keeps only its own records, whatever the size of the
   /// result.
-  package var keepsOnlyItsWindow: Bool { (source as? FetchedResult)?.isSeeking ?? false }
+  package var keepsOnlyItsWindow: Bool { source.keepsOnlyItsWindow }
 
   /// The current number of records.
   public var count: Int { source.rows.count }
