@@ -14,26 +14,36 @@ struct CommandContext {
   private let listsManyViolations: Bool
   /// A watch still acknowledges the changes that it printed; other commands stop where they are.
   private let stopsStatements: Bool
+  /// Whether the store has one connection. A watch and a session read while others write.
+  private let readsOnWriter: Bool
   /// Failures that stores opened for writing report in addition to the command's own outcome.
   let notices = Notices()
   /// Whether to warn of adopted models whose tables have changed. Some commands are about these.
   private let reportsDrift: Bool
   let application: Application
   let surroundings: Surroundings
+  /// The session that runs the command; nil for a command line of its own.
+  private(set) var session: Session?
+  /// Whether the command uses the store that the session keeps open.
+  private var usesKeptStore: Bool
 
   init(
     _ command: any LeafCommand, console: Console, application: Application = Application(),
-    surroundings: Surroundings = .process
+    surroundings: Surroundings = .process, in session: Session? = nil
   ) {
-    options = command.options
+    options = session?.options.given(to: command) ?? command.options
+    self.session = session
+    usesKeptStore = StoreUse(of: command) != .own
     self.application = application
     self.surroundings = surroundings
     self.console = console
     let change = (command as? any ChangingCommand)?.change
-    busyTimeout = .seconds(change?.busyTimeout ?? 5)
+    busyTimeout = .seconds(
+      change?.busyTimeout ?? (command as? ShellCommand)?.busyTimeout ?? 5)
     isDryRun = change?.dryRun ?? false
     listsManyViolations = command is ImportCommand
     stopsStatements = !(command is WatchCommand)
+    readsOnWriter = !(command is WatchCommand || command is ShellCommand)
     reportsDrift =
       !(command is AdoptCommand || command is LeaveCommand || command is DoctorCommand
       || command is BindingsCheckCommand)
@@ -49,7 +59,9 @@ struct CommandContext {
     isDryRun = false
     listsManyViolations = false
     stopsStatements = true
+    readsOnWriter = true
     reportsDrift = false
+    usesKeptStore = false
     self.application = application
     self.surroundings = surroundings
   }
@@ -200,7 +212,7 @@ struct CommandContext {
   ) throws -> (opened: OpenedStore, schema: ModelSchema, plan: Plan) {
     let looked = try openToLook(at: [name] + others)
     let plan = try plan(looked, try looked.writableModel(named: name, options))
-    looked.store.close()
+    looked.close()
     let opened = try openForWriting()
     return (opened, try opened.writableModel(named: name, options), plan)
   }
@@ -210,6 +222,11 @@ struct CommandContext {
     journalMode: StoreConfiguration.JournalMode = .asFound,
     onReplacement: (@Sendable (StoreError) -> Void)? = nil
   ) throws -> OpenedStore {
+    if path == nil, var kept = try keptStore(for: purpose) {
+      kept.inputs = InputFiles(
+        surroundings: surroundings, refusedPaths: kept.location.storePaths)
+      return kept
+    }
     let location = try location(at: path)
     if purpose == .reading || purpose == .looking || purpose == .migrating {
       try console.say("database: \(location.path) via \(location.sourceText)", at: .verbose)
@@ -222,8 +239,7 @@ struct CommandContext {
     if listsManyViolations { configuration.refusals.maxViolationCount = 100_000 }
     configuration.maxValueSize = try ValueLimit.bytes(in: surroundings)
     if isDryRun { configuration.schemaChanges = .none }
-    // A watch must receive changes while it reads.
-    configuration.readsOnWriter = stopsStatements
+    configuration.readsOnWriter = readsOnWriter
     configuration.stopRequest = stopsStatements ? Interruption.storeRequest : nil
     configuration.sharing =
       options.sharedWithGroup ? .group : location.sharing ?? application.configuration.sharing
@@ -253,6 +269,22 @@ struct CommandContext {
     }
     let inputs = InputFiles(surroundings: surroundings, refusedPaths: location.storePaths)
     return OpenedStore(store: store, location: location, inputs: inputs)
+  }
+
+  /// The store of the session, if the command uses it for this purpose. Otherwise the session
+  /// closes it: two stores on one file cannot differ in how they access it.
+  private func keptStore(for purpose: Purpose) throws -> OpenedStore? {
+    guard usesKeptStore, let kept = session?.kept else { return nil }
+    if kept.isOpenForWriting { return try kept.store(writing: true) }
+    switch purpose {
+    case .reading: return try kept.store(writing: false)
+    case .looking where application.declarations.isEmpty: return try kept.store(writing: false)
+    // A dry run changes nothing, also not by opening.
+    case .writing where !isDryRun: return try kept.store(writing: true)
+    default:
+      kept.close()
+      return nil
+    }
   }
 
   /// What the application declares, as far as a command takes it along. A command that reads takes
@@ -367,10 +399,11 @@ extension CommandContext {
   /// - Parameters:
   ///   - repair: What `body` writes, if that does not depend on the stored values. If these cannot
   ///     be read, the write succeeds, and the report shows only this.
-  ///   - body: Returns how many records it was about.
+  ///   - unit: What `body` counts.
+  ///   - body: Returns how many records or rows it was about.
   /// - Throws: What `body` throws; a stored value that cannot be read is a failure of the file.
   func writing(
-    _ opened: OpenedStore, repair: ChangeLine? = nil,
+    _ opened: OpenedStore, repair: ChangeLine? = nil, counting unit: ChangeReport.Unit = .records,
     _ body: (borrowing WriteTransaction) throws -> Int
   ) throws {
     let store = opened.store
@@ -389,9 +422,12 @@ extension CommandContext {
       try opened.write(mode: isDryRun ? .preview : .commit, counting)
       report = ChangeReport(repair: repair)
     }
-    report.isAboutNoRecord = recordCount == 0
+    (report.count, report.unit) = (recordCount, unit)
     defer { warn(of: warned) }
     guard !isDryRun else { return try report.write(to: self) }
+    for line in report.lines where line.origin == .user { note(line.key) }
+    // A transaction of a session is taken back by rollback, and is in the journal once committed.
+    guard opened.transaction == nil else { return try report.write(to: self) }
     try reporting {
       try report.write(to: self)
       let entered = try store.changeJournal.details()
@@ -445,5 +481,29 @@ extension CommandContext {
       failure.message = "The change is committed; only the report failed: \(reason)."
       throw failure
     }
+  }
+}
+
+// Sessions.
+extension CommandContext {
+  /// Makes a record part of the result that `$_` names in a session.
+  func note(_ key: [SQLValue]) {
+    if !key.isEmpty { session?.lastResult.note(key) }
+  }
+
+  /// The context of a statement of `session`, whose own context this is.
+  func command(in session: Session) -> CommandContext {
+    var context = self
+    context.session = session
+    context.usesKeptStore = true
+    return context
+  }
+
+  /// Runs the words of a command in `session`, whose own context this is.
+  func run(_ words: [String], in session: Session) -> ExitCode {
+    Program(
+      arguments: words, application: application,
+      surroundings: session.isScript ? surroundings.refusingInput() : surroundings
+    ).run(in: session)
   }
 }

@@ -120,6 +120,17 @@ struct GlobalOptions: ParsableArguments {
     return verbose ? .verbose : .usual
   }
 
+  /// The options of a command of a session, whose own options these are: they apply where the
+  /// command does not say.
+  func given(to command: any LeafCommand) -> GlobalOptions {
+    var given = command.options
+    if given.format == nil, command.hasData || errorFormat == .json { given.output = format }
+    given.header = given.header || header && command.hasData
+    given.color = given.color ?? color
+    if !given.quiet, !given.verbose { (given.quiet, given.verbose) = (quiet, verbose) }
+    return given
+  }
+
   /// The names of `--fields`; nil when all are wanted.
   var fieldNames: [String]? { fields.map { CommaList($0).texts } }
 }

@@ -100,6 +100,9 @@ enum HelpTopic: String, CaseIterable {
       67108864 (64 MiB) when not set. A command takes up to eight times as much memory for a
       value. A larger value is an error that names its field and record.
 
+    XDG_STATE_HOME is where shell keeps your inputs, in storecli/history; ~/.local/state when not
+      set. Only you can read the file.
+
     TMPDIR is where import keeps what comes from a pipe until all of it was read, and the keys
       of the records that --replace keeps; and where demo makes its store. /tmp when not set.
     """

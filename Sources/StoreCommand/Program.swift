@@ -111,7 +111,15 @@ public struct Program: Sendable {
   package func run(in surroundings: Surroundings) -> Int32 {
     var program = self
     program.surroundings = surroundings
-    return program.run().rawValue
+    return program.run(in: nil).rawValue
+  }
+
+  /// Creates a run of a command within a session of the running program.
+  init(arguments: [String], application: Application, surroundings: Surroundings) {
+    name = Self.name
+    self.arguments = arguments
+    self.application = application
+    self.surroundings = surroundings
   }
 
   private func runAsProcess() -> ExitCode {
@@ -122,11 +130,13 @@ public struct Program: Sendable {
     signal(SIGXFSZ, SIG_IGN)
     EventCommand.admitWaiting()
     Interruption.admit()
-    return run()
+    return run(in: nil)
   }
 
   /// Parses the words of the command line and runs the command.
-  private func run() -> ExitCode {
+  ///
+  /// - Parameter session: The session that the words are typed in; nil for a command line.
+  func run(in session: Session?) -> ExitCode {
     if let problem = UndecodableArgument.problem(in: arguments) {
       let format: CommandError.Format = UnparsedArguments(arguments).wantsJSON ? .json : .text
       return Self.reporting(problem, to: surroundings.console(), as: format)
@@ -144,13 +154,13 @@ public struct Program: Sendable {
     }
     do {
       var command = try Self.parsed(arguments)
-      if let leaf = command as? any LeafCommand { return perform(leaf) }
+      if let leaf = command as? any LeafCommand { return perform(leaf, in: session) }
       // A group without a command, or the parser's own help: running it throws the help.
       try command.run()
       return .ok
     } catch {
       let unparsed = UnparsedArguments(leading.rest)
-      if let guess = unparsed.guess(at: { modelNames(written) }) {
+      if let guess = unparsed.guess(at: { modelNames(written, in: session) }) {
         return refusing(guess.hinting(database: UnparsedArguments(written).database))
       }
       return answer(unparsed, error)
@@ -191,8 +201,9 @@ public struct Program: Sendable {
   }
 
   /// The models of the database that the words name.
-  private func modelNames(_ words: [String]) -> [String] {
-    Self.found(in: words, application: application, in: surroundings) { opened in
+  private func modelNames(_ words: [String], in session: Session?) -> [String] {
+    if let session { return session.modelNames }
+    return Self.found(in: words, application: application, in: surroundings) { opened in
       opened.store.schema.models.map(\.name)
     }
   }
@@ -203,15 +214,15 @@ public struct Program: Sendable {
       as: UnparsedArguments(arguments).wantsJSON ? .json : .text)
   }
 
-  private func perform(_ command: any LeafCommand) -> ExitCode {
-    let options = command.options
+  private func perform(_ command: any LeafCommand, in session: Session?) -> ExitCode {
+    let options = session?.options.given(to: command) ?? command.options
     let console = surroundings.console(
       colour: options.color ?? .auto, loudness: options.loudness,
       isPaged: command.isPaged && !options.noPager)
     defer { console.endPaging() }
     let context = CommandContext(
-      command, console: console, application: application, surroundings: surroundings)
-    do {
+      command, console: console, application: application, surroundings: surroundings, in: session)
+    return Self.perform(context) {
       guard options.fields == nil || command.takesFields else {
         throw CommandError.usage("This command has no fields to choose, so it takes no --fields.")
       }
@@ -221,7 +232,16 @@ public struct Program: Sendable {
           "This command prints no rows, so it takes no format.")
       }
       guard options.format != .sql || command.writesSQL else { throw CommandError.noTableForSQL }
-      let code = try command.run(context)
+      try session?.admit(command)
+      return try command.run(context)
+    }
+  }
+
+  /// Runs `body`, and prints how it failed.
+  static func perform(_ context: CommandContext, _ body: () throws -> ExitCode) -> ExitCode {
+    let (console, options) = (context.console, context.options)
+    do {
+      let code = try body()
       try console.finish()
       context.notices.write(besides: nil, to: console, options)
       return Self.named(code)
@@ -277,7 +297,7 @@ public struct Program: Sendable {
     }
   }
 
-  private static func reporting(
+  static func reporting(
     _ failure: CommandError, to console: Console, as format: CommandError.Format
   ) -> ExitCode {
     do {

@@ -36,7 +36,8 @@ struct StoreCLI: ParsableCommand {
       CommandGroup(
         name: "Maintenance",
         subcommands: [
-          DoctorCommand.self, BackupCommand.self, RestoreCommand.self, CompactCommand.self,
+          ShellCommand.self, DoctorCommand.self, BackupCommand.self, RestoreCommand.self,
+          CompactCommand.self,
           DiffCommand.self, HashCommand.self, DemoCommand.self, CompletionsCommand.self,
           ManCommand.self, SpecCommand.self, VersionCommand.self,
         ]),

@@ -27,6 +27,8 @@ package struct Surroundings: Sendable {
   }
 
   private let variable: @Sendable (String) -> String?
+  /// Whether standard input is refused: it is the script of a session.
+  private var refusesInput = false
   private let streams: Streams
   private let clock: @Sendable () -> Int64
 
@@ -92,6 +94,13 @@ package struct Surroundings: Sendable {
 
   /// Standard input.
   var input: ByteSource {
+    guard !refusesInput else {
+      return ByteSource { _ throws(InputError) in
+        throw InputError(
+          .refused(reason: "it is the script of the session, so a command cannot read it"),
+          at: .start)
+      }
+    }
     switch streams {
     case .ofProcess: return ByteSource(descriptor: STDIN_FILENO)
     case .values(let input, _):
@@ -104,6 +113,24 @@ package struct Surroundings: Sendable {
       }
     }
   }
+
+  /// The same, without standard input.
+  func refusingInput() -> Surroundings {
+    var surroundings = self
+    surroundings.refusesInput = true
+    return surroundings
+  }
+
+  /// Whether a session can ask for inputs: a person types, and sees the prompt.
+  func canPrompt(on console: Console) -> Bool {
+    switch streams {
+    case .ofProcess: isatty(STDIN_FILENO) == 1 && console.talkTerminal.isInteractive
+    case .values: false
+    }
+  }
+
+  /// Whether the terminal moves its cursor.
+  var canDraw: Bool { variable("TERM").map { !$0.isEmpty && $0 != "dumb" } ?? false }
 
   /// Whether reading from `path` may block, as for a pipe or a terminal.
   func mayWait(for path: String) -> Bool {

@@ -15,7 +15,6 @@ final class OpenWrite {
   private let connection: Connection
   private let models: ModelRegistry
   private let lists: ListOrders
-  private let refusals: StoreConfiguration.Refusals
   private let signing: Signing?
   private let session: CaptureSession?
   /// The ordered lists at the start.
@@ -53,7 +52,6 @@ final class OpenWrite {
     schemaVersion = writer.schemaVersion
     signing = try writer.signing()
     latestObserver = capture.latestObserver
-    self.refusals = refusals
     session = capture.plan.map { CaptureSession(plan: $0, after: earlier) }
     access = _TransactionAccess(
       connection: connection, models: models, capture: session, lists: lists, refusals: refusals,
@@ -113,15 +111,23 @@ final class OpenWrite {
         .misuse,
         "A transaction that changes the schema cannot be validated; change it in a migration.")
     }
-    if !validators.isEmpty, !changes.isEmpty { try judge(changes, by: validators) }
+    try Self.judge(changes, in: access, by: validators)
     try access.notes.review?(changes)
   }
 
-  private func judge(_ changes: [RecordChange], by validators: [Validator]) throws {
+  /// Runs the validators on the net changes of the transaction of `access`.
+  ///
+  /// - Throws: What they refuse.
+  static func judge(
+    _ changes: [RecordChange], in access: _TransactionAccess, by validators: [Validator]
+  ) throws {
+    guard !validators.isEmpty, !changes.isEmpty else { return }
+    let (connection, models) = (access.connection, access.models)
     let reads = ReadTransaction(
       access: _TransactionAccess(
         connection: connection, models: models, capture: nil, isWritable: false))
-    var judgement = Judgement(options: refusals, models: models.schema, connection: connection)
+    var judgement = Judgement(
+      options: access.refusals, models: models.schema, connection: connection)
     for validator in validators {
       try validator.judge(changes, reads, &judgement)
       if judgement.isSettled { break }
@@ -165,7 +171,7 @@ final class OpenWrite {
       throw outcome(of: failure)
     } catch let error as SQLiteError {
       guard error.code == .constraintForeignKey, connection.isInTransaction else { throw error }
-      throw try brokenReferences()
+      throw try Self.brokenReferences(in: access)
     }
     return end()
   }
@@ -188,7 +194,7 @@ final class OpenWrite {
   ///
   /// - Throws: The error that COMMIT would have thrown; the transaction is then still open.
   func rollBack() throws {
-    if connection.hasUnresolvedReferences { throw try brokenReferences() }
+    if connection.hasUnresolvedReferences { throw try Self.brokenReferences(in: access) }
     try connection.rollBack()
     session?.stop(on: connection)
     _ = lists.end()
@@ -213,7 +219,7 @@ final class OpenWrite {
   /// - Throws: The error that a COMMIT of this write alone would throw because of its references.
   func keep() throws -> [ListIdentity: ListEdits] {
     // Each write before it ended without broken references.
-    if connection.hasUnresolvedReferences { throw try brokenReferences() }
+    if connection.hasUnresolvedReferences { throw try Self.brokenReferences(in: access) }
     try connection.endDeferral()
     try connection.releaseShare()
     session?.keepImages()
@@ -230,9 +236,11 @@ final class OpenWrite {
     return connection.rollBackShare(after: error)
   }
 
-  private func brokenReferences() throws -> any Error {
+  /// The error that names the broken references of the transaction of `access`.
+  static func brokenReferences(in access: _TransactionAccess) throws -> any Error {
     try DanglingReferences(
-      on: connection, models: models.schema, countMax: refusals.maxViolationCount
+      on: access.connection, models: access.models.schema,
+      countMax: access.refusals.maxViolationCount
     )
     .error ?? SQLiteError(code: .constraintForeignKey, message: "FOREIGN KEY constraint failed")
   }

@@ -54,7 +54,8 @@ package struct SQLTokens {
     }
   }
 
-  func isSymbol(_ token: Token, _ symbol: Character) -> Bool {
+  /// Whether `token` is this byte of an operator or punctuation.
+  package func isSymbol(_ token: Token, _ symbol: Character) -> Bool {
     token.kind == .symbol && bytes[token.range.lowerBound] == symbol.asciiValue
   }
 

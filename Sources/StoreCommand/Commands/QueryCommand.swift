@@ -135,6 +135,7 @@ struct QueryCommand: LeafCommand {
           try referenced.find(model, index, value) { try reads.referenced($0, $1, $2) }
         }
         try writer.write(row)
+        context.note(record.key)
         shown += 1
       }
       try context.finish(writer)
@@ -212,7 +213,9 @@ struct QueryCommand: LeafCommand {
       let (end, isBeyond) = offset.addingReportingOverflow(shownMax)
       hasMore = try !forEachRow(of: text, reads, upTo: isBeyond ? .max : end) { row in
         seen += 1
-        if seen > offset { try writer.write(row.values.map { CellValue($0) }) }
+        guard seen > offset else { return }
+        try writer.write(row.values.map { CellValue($0) })
+        context.note(Array(row.values.prefix(1)))
       }
       try context.finish(writer)
     }

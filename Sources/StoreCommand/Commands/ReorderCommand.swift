@@ -70,7 +70,7 @@ struct ReorderCommand: WritingCommand {
     let anchor = try (before ?? after).map { try KeyText.key($0, for: schema, in: looked) }
     let (place, owner) = try lists.only(with: key, in: owner, looked)
     _ = try looked.writableModel(named: place.name, write)
-    looked.store.close()
+    looked.close()
     let opened = try context.openForWriting()
     try context.writing(opened) { transaction in
       let editor = try transaction.list(place.list.name, of: place.owner, key: owner)

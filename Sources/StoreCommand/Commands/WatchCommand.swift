@@ -9,7 +9,7 @@ struct WatchCommand: LeafCommand {
     discussion: """
       Examples: storecli watch Track
       storecli watch Track --where 'plays > 10' --since 10m
-      storecli watch Track --sort -plays --coalesce
+      storecli watch Track --sort -plays --limit 10 --coalesce
       storecli watch Job --where "state == 'new'" --consumer worker --exec ./work
       With the change journal on, each change names the program that made it; see storecli journal. \
       A predicate is compared with each record before and after a change. A record that begins to \
@@ -18,6 +18,11 @@ struct WatchCommand: LeafCommand {
       indices in it. Lines with the same step arrived together: their indices are those before and \
       after the whole step. Without a journal, a change that another program makes to a record that \
       stays in the result is a gap.
+      --limit and --offset follow a window on the result, and index its rows from 0. A record that \
+      crosses an edge of the window but stays in the result is an insert or a delete with slid true. With \
+      an index on the fields of --sort, watch reads and keeps only the window, whatever the size of \
+      the table. That takes fields that are required, one direction, and at most 4,096 records. \
+      Otherwise watch says that it reads all records first.
       --exec runs a shell command for each change and passes it one line of JSON on standard input. \
       Status 0 means that the change is processed. After another status, watch --consumer ends with \
       1 and passes the change again next time; without --consumer it continues, and exits with 1 \
@@ -52,6 +57,16 @@ struct WatchCommand: LeafCommand {
     help: ArgumentHelp("Follow the result in this order, with indices.", valueName: "a,-b"),
     completion: Completion.order)
   var sort: String?
+
+  @Option(
+    parsing: .unconditional,
+    help: ArgumentHelp("Follow only this number of records of the result.", valueName: "n"))
+  var limit: Int?
+
+  @Option(
+    parsing: .unconditional,
+    help: ArgumentHelp("Records of the result to skip first.", valueName: "n"))
+  var offset: Int = 0
 
   @Option(
     parsing: .unconditional,
@@ -102,14 +117,36 @@ struct WatchCommand: LeafCommand {
     guard !snapshot || since == nil && consumer == nil else {
       throw ValidationError("--snapshot starts now; leave out --since and --consumer.")
     }
-    guard sort == nil || since == nil && consumer == nil else {
-      throw ValidationError("--sort follows changes from now on; leave out --since and --consumer.")
+    guard sort == nil && !isWindow || since == nil && consumer == nil else {
+      throw ValidationError(
+        "\(resultOption) follows changes from now on; leave out --since and --consumer.")
+    }
+    guard limit ?? 1 >= 1, offset >= 0 else {
+      throw ValidationError("--limit takes 1 or more, and --offset 0 or more.")
     }
     guard exec.map({ !$0.isEmpty }) ?? true, consumer.map({ !$0.isEmpty }) ?? true else {
       throw ValidationError("--exec takes a command and --consumer a name.")
     }
-    guard predicate.text == nil && sort == nil && options.fields == nil || modelNames.count == 1
-    else { throw ValidationError("A predicate, --sort and --fields need one model.") }
+    guard
+      predicate.text == nil && sort == nil && !isWindow && options.fields == nil
+        || modelNames.count == 1
+    else {
+      throw ValidationError("A predicate, --sort, --limit, --offset and --fields need one model.")
+    }
+  }
+
+  private var isWindow: Bool { limit != nil || offset > 0 }
+
+  /// The option because of which a result is followed.
+  private var resultOption: String {
+    sort != nil ? "--sort" : limit != nil ? "--limit" : "--offset"
+  }
+
+  /// What is followed of a model.
+  private func query(of model: ModelSchema) throws -> StoreQuery<DynamicRecord> {
+    var query = try PredicateText(schema: model).query(where: predicate.text, sort: sort)
+    (query.limit, query.offset) = (limit, offset)
+    return query
   }
 
   func run(_ context: CommandContext) throws -> ExitCode {
@@ -141,8 +178,7 @@ struct WatchCommand: LeafCommand {
       of: watching.opened.store, watching.bell,
       columns: try FieldColumns(of: model, names: options.fieldNames))
     let ending = try table.follow(
-      try PredicateText(schema: model).query(where: predicate.text, sort: sort),
-      countMax: count ?? .max, until: watching.deadline, on: context.console)
+      try query(of: model), countMax: count ?? .max, until: watching.deadline, on: context.console)
     return Ending(waking: ending.waking, changeCount: ending.changeCount)
   }
 
@@ -203,9 +239,7 @@ struct WatchCommand: LeafCommand {
   ) throws -> Bell.Waking? {
     let store = watching.opened.store
     for model in watching.models { _ = try FieldColumns(of: model, names: options.fieldNames) }
-    let queries = try watching.models.map {
-      try PredicateText(schema: $0).query(where: predicate.text, sort: sort)
-    }
+    let queries = try watching.models.map(query)
     let details = try store.changeJournal.details()
     let filter = queries.first.flatMap { query in
       query.condition.flatMap { WatchFilter($0, schema: query.schema) }
@@ -242,7 +276,7 @@ struct WatchCommand: LeafCommand {
   private func reasonAgainstJournal(
     _ watching: Watching, _ details: [String: JournalDetail], hasFilter: Bool
   ) -> String? {
-    if sort != nil { return "--sort follows changes from now on" }
+    if sort != nil || isWindow { return "\(resultOption) follows changes from now on" }
     if details.isEmpty { return "The change journal is off" }
     for model in watching.models {
       guard let detail = details[model.name] else {
@@ -324,10 +358,13 @@ struct WatchCommand: LeafCommand {
     let followed = try queries.isEmpty ? readable(watching) : queries
     let watch = LiveWatch(
       of: watching.opened.store, watching.bell, isCoalescing: coalesce, fields: options.fieldNames,
-      includesIndices: predicate.text != nil || sort != nil)
+      includesIndices: predicate.text != nil || sort != nil || isWindow)
     return try watch.follow(
       followed, snapshot: snapshot, until: watching.deadline, to: &output
-    ) {
+    ) { live in
+      if isWindow, let live = live.first, !live.keepsOnlyItsWindow {
+        try watching.context.console.say(LiveTable.readsAll)
+      }
       try watching.sayStart("now")
     }
   }

@@ -141,11 +141,49 @@ enum Completion {
     }
   }
 
+  /// The store of the session that completes; nil where the script of a shell asks.
+  @TaskLocal private static var kept:
+    (store: Store, location: DatabaseLocation, inputs: InputFiles)?
+
+  /// The answer to what the script of a shell would ask, from an open store.
+  ///
+  /// - Parameter request: The words that a script passes to the program.
+  static func answer(_ request: [String], in opened: OpenedStore) -> [String] {
+    $kept.withValue((opened.store, opened.location, opened.inputs)) {
+      do {
+        _ = try StoreCLI.parseAsRoot(request)
+        return []
+      } catch {
+        // The parser throws its answer.
+        return StoreCLI.fullMessage(for: error).split(separator: "\n").map(String.init)
+      }
+    }
+  }
+
+  private static func found(
+    for word: CompletedWord,
+    in kept: (store: Store, location: DatabaseLocation, inputs: InputFiles),
+    _ find: (CompletedWord, OpenedStore) throws -> [String]
+  ) -> [String] {
+    do {
+      return try find(
+        word,
+        OpenedStore(store: kept.store, location: kept.location, inputs: kept.inputs))
+    } catch {
+      // As in ``Program/found(in:application:in:_:)``.
+      return []
+    }
+  }
+
   /// - Parameter find: Returns what may stand for the word; the others are left out.
   private static func kind(
     _ find: @escaping @Sendable (CompletedWord, OpenedStore) throws -> [String]
   ) -> CompletionKind {
     .custom { words, index, _ in
+      if let kept {
+        let word = CompletedWord(words, at: index, splitsAtBreaks: false)
+        return word.offered(found(for: word, in: kept, find), for: nil)
+      }
       let shell = CompletionShell.requesting
       let word = CompletedWord(words, at: index, splitsAtBreaks: shell == .bash)
       let found = Program.found(in: word.others, application: Program.application, in: .process) {

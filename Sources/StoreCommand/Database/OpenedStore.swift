@@ -6,7 +6,16 @@ struct OpenedStore {
   let store: Store
   let location: DatabaseLocation
   /// Where the command reads its inputs, which must not be files of this store.
-  let inputs: InputFiles
+  var inputs: InputFiles
+  /// The transaction that a session has begun, in which the command reads and writes.
+  var transaction: HeldTransaction?
+  /// Whether a session keeps the store open.
+  var isKept = false
+
+  /// Closes the store, unless a session keeps it open.
+  func close() {
+    if !isKept { store.close() }
+  }
 
   /// The model called `name`.
   ///
@@ -45,7 +54,8 @@ struct OpenedStore {
   /// - Throws: As `Store.read`; a stored value that does not fit its field is a failure of the
   ///   file, not a refusal of what the command was given.
   func read<Result>(_ body: (borrowing ReadTransaction) throws -> Result) throws -> Result {
-    try Self.reading { try store.read(body) }
+    if let transaction { return try Self.reading { try transaction.read(body) } }
+    return try Self.reading { try store.read(body) }
   }
 
   /// Runs `body`, which only reads what is stored.
@@ -72,13 +82,15 @@ struct OpenedStore {
     func noting(_ transaction: borrowing WriteTransaction) throws {
       do {
         try body(transaction)
-        if let onWarnings { transaction.reviewWarnings(onWarnings) }
+        // A session reviews its transaction as a whole.
+        if let onWarnings, self.transaction == nil { transaction.reviewWarnings(onWarnings) }
       } catch {
         isRefused = true
         throw error
       }
     }
     do {
+      if let transaction { return try transaction.changes(mode: mode, of: noting) }
       return try mode == .preview
         ? store.preview(noting).changes : store.writeReturningChanges(noting).changes
     } catch let error as StoreError where error.code == .invalidValue && !isRefused {
@@ -89,6 +101,10 @@ struct OpenedStore {
   /// Runs `body` as a transaction without returning its changes; a preview is rolled back.
   func write(mode: WriteMode, _ body: (borrowing WriteTransaction) throws -> Void) throws {
     struct Stop: Error {}
+    if let transaction {
+      _ = try transaction.changes(mode: mode, of: body)
+      return
+    }
     do {
       try store.write { transaction in
         try body(transaction)

@@ -18,6 +18,14 @@ struct FileIdentity: Hashable, Sendable {
     number = UInt64(truncatingIfNeeded: status.st_ino)
   }
 
+  /// The file of an open descriptor.
+  init?(descriptor: Int32) {
+    var status = stat()
+    guard fstat(descriptor, &status) == 0 else { return nil }
+    device = UInt64(truncatingIfNeeded: status.st_dev)
+    number = UInt64(truncatingIfNeeded: status.st_ino)
+  }
+
   /// Whether a file with contents is at `path`, as opposed to a directory or a pipe.
   static func isRegularFile(at path: String) -> Bool {
     var status = stat()

@@ -111,6 +111,11 @@ final class Console {
     utter("\r\u{1B}[K" + CellText.visible(text))
   }
 
+  /// Draws on the terminal of the messages: text with control sequences, which the caller made.
+  func draw(_ text: String) {
+    utter(text)
+  }
+
   /// Asks a question, at any loudness, after all data before it. Quoted text cannot control a
   /// terminal.
   ///
@@ -165,6 +170,11 @@ final class Console {
       // The terminal is gone. The exit status is enough.
       return false
     }
+  }
+
+  /// Stops the process until the shell that started it continues it.
+  static func suspend() {
+    raise(SIGTSTP)
   }
 
   /// Ends the process as a closed pipe ends other programs: by the signal, without a message.

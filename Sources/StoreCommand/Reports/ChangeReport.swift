@@ -6,8 +6,12 @@ struct ChangeReport {
   let lines: [ChangeLine]
   /// Whether the old values are left out because they cannot be read.
   private let isRepair: Bool
-  /// Whether there was no record to change.
-  var isAboutNoRecord = false
+  /// How many records or rows the write was about.
+  var count = 1
+  var unit = Unit.records
+
+  /// What a write counts. An SQL statement may write rows of tables that are no models.
+  enum Unit { case records, rows }
 
   init(_ changes: ChangeSet, in schema: StoreSchema) {
     self.init([changes], in: schema)
@@ -85,13 +89,21 @@ struct ChangeReport {
     if isRepair {
       try console.say("the old values cannot be read, so they are not shown")
     } else if lines.isEmpty {
-      try console.say(
-        isAboutNoRecord
-          ? "no change: no record matched" : "no change: the values were already the same")
+      try console.say(nothing)
     } else if lines.count > 1 {
       try console.say(summary)
     }
     if isDryRun { try console.say("dry run: nothing was written") }
+  }
+
+  /// Why there is no line.
+  private var nothing: String {
+    switch unit {
+    case .records where count == 0: "no change: no record matched"
+    case .records: "no change: the values were already the same"
+    case .rows where count == 0: "no row was written"
+    case .rows: "\(Grouped.text(count, "row")) written; no record of a model changed"
+    }
   }
 
   /// The changes counted: `1 Artist deleted; by cascade 3 Album deleted`.

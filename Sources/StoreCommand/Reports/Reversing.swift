@@ -28,7 +28,7 @@ struct Reversing {
   func run(times: Int = 1, nothing: String, _ context: CommandContext) throws -> ExitCode {
     let looked = try context.openToLook()
     let isOff = try looked.store.changeJournal.details().isEmpty
-    looked.store.close()
+    looked.close()
     guard !isOff else {
       throw CommandError(
         .failed, code: StoreError.Code.journalGap.rawValue,

@@ -33,8 +33,9 @@ final class LiveTable: Sendable {
   ) throws -> (waking: Bell.Waking?, changeCount: Int) {
     let height = console.dataTerminal.height ?? Self.usualHeight
     // The heading, the line below and the cursor's line take one each.
-    let query = query.limit(max(height - 3, 1))
+    let query = query.limit(min(query.limit ?? .max, max(height - 3, 1)), offset: query.offset)
     let live = try store.liveQuery(query)
+    if !live.keepsOnlyItsWindow { try console.say(Self.readsAll) }
     let subscription = try live.observe(options: .initial, coalescing: .latest) { [self] changes in
       take(changes)
     }
@@ -55,6 +56,10 @@ final class LiveTable: Sendable {
   }
 
   private static let usualHeight = 24
+
+  /// The message about a window that costs as much as the whole result.
+  static let readsAll =
+    "all records are read first: no index leads along the order of the window (--sort)"
 
   private func take(_ changes: QueryChanges<DynamicRecord>) {
     shown.withLock { shown in

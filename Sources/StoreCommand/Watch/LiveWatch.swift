@@ -40,19 +40,20 @@ final class LiveWatch: Sendable {
   ///
   /// - Parameters:
   ///   - snapshot: Whether to write the present records first.
-  ///   - whenReady: Called once all later changes will be written.
+  ///   - whenReady: Called with the results, once all later changes will be written.
   func follow(
     _ queries: [StoreQuery<DynamicRecord>], snapshot: Bool,
     until deadline: ContinuousClock.Instant?,
-    to output: inout WatchOutput, whenReady: () throws -> Void
+    to output: inout WatchOutput, whenReady: ([LiveQuery<DynamicRecord>]) throws -> Void
   ) throws -> Bell.Waking? {
-    let subscriptions = try subscribe(to: queries, snapshot: snapshot)
+    let live = try queries.map { try store.liveQuery($0) }
+    let subscriptions = try subscribe(to: live, snapshot: snapshot)
     defer {
       state.withLock { $0.hasEnded = true }
       room.signal()
       for subscription in subscriptions { subscription.cancel() }
     }
-    try whenReady()
+    try whenReady(live)
     var told: Set<String> = []
     while !output.isFull {
       if Interruption.isRequested { return .interrupted }
@@ -83,9 +84,8 @@ final class LiveWatch: Sendable {
   }
 
   private func subscribe(
-    to queries: [StoreQuery<DynamicRecord>], snapshot: Bool
+    to live: [LiveQuery<DynamicRecord>], snapshot: Bool
   ) throws -> [ObservationToken] {
-    let live = try queries.map { try store.liveQuery($0) }
     state.withLock { $0.dueCount = snapshot ? live.count : 0 }
     return try live.map { query in
       let schema = query.query.schema

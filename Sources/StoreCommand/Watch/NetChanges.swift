@@ -41,7 +41,7 @@ struct NetChanges {
       change.place = WatchedChange.Place(
         old: change.change.operation == .insert ? nil : before[key],
         new: change.change.operation == .delete ? nil : after[key],
-        isMoved: change.place?.isMoved ?? false)
+        isMoved: change.place?.isMoved ?? false, hasSlid: change.place?.hasSlid ?? false)
       return change
     }
   }

@@ -29,6 +29,7 @@ struct ResultLines {
       var line = line(
         .delete, deletion.key, fields ?? [], deletion.origin, at: .init(old: deletion.index))
       line.passage = tellsPassages ? deletion.reason == .filter ? .left : .within : nil
+      line.place?.hasSlid = deletion.reason == .slid
       return line
     }
   }
@@ -41,6 +42,7 @@ struct ResultLines {
       var line = line(
         .insert, insertion.key, fields, insertion.origin, at: .init(new: insertion.index))
       line.isSnapshot = changes.isInitial
+      line.place?.hasSlid = insertion.reason == .slid
       let hasEntered = insertion.reason == .filter && !changes.isInitial
       line.passage = tellsPassages ? hasEntered ? .entered : .within : nil
       return line

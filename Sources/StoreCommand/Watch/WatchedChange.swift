@@ -10,6 +10,8 @@ struct WatchedChange {
     /// Whether the record moved among the records that stay, even if its index is the same because
     /// others came or went.
     var isMoved = false
+    /// Whether the record crossed the edge of a window, because others came or went.
+    var hasSlid = false
     /// The same number for all changes that arrived together: `old` is an index before all of them,
     /// and `new` is an index after.
     var step = 0
@@ -51,6 +53,7 @@ struct WatchedChange {
       members.append(
         .init("index", .object([.init("from", json(place.old)), .init("to", json(place.new))])))
       members.append(.init("step", .integer(Int64(place.step))))
+      if place.hasSlid { members.append(.init("slid", .boolean(true))) }
     }
     if let passage {
       members.append(.init("entered", .boolean(passage == .entered)))
@@ -60,7 +63,7 @@ struct WatchedChange {
     return .object(members)
   }
 
-  private static let memberCountMax = 13
+  private static let memberCountMax = 14
 
   private var unloggedMembers: [JSONValue.Member] {
     [
@@ -78,6 +81,7 @@ struct WatchedChange {
     if passage == .entered { notes.append("meets it now") }
     if passage == .left { notes.append("no longer meets it") }
     if let place, let index = text(of: place) { notes.append(index) }
+    if place?.hasSlid == true { notes.append("slid over the edge") }
     if let logged, !isSnapshot { notes.append(logged.who) }
     let end = notes.isEmpty ? "" : "   " + notes.joined(separator: ", ")
     let room = width.map { $0 - DisplayWidth.of(clock) - 1 - DisplayWidth.of(end) }

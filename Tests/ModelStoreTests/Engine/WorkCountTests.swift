@@ -408,4 +408,27 @@ import Testing
     #expect(count == 100)
     expect(work, atMost: Work(statements: 0.005, steps: 7.2, scans: 1, allocations: 1.8))
   }
+
+  // A window.
+
+  /// `watch --sort --limit` opens such a window.
+  @Test func openingAWindowReadsNoMoreOfALargerTableIfAnIndexLeadsThere() throws {
+    func work(count: Int, by order: String) throws -> Work {
+      let counted = try Self.filled(count: count)
+      try counted.store.write { try $0.execute("CREATE INDEX byLength ON Track (milliseconds)") }
+      let window =
+        order == "milliseconds"
+        ? CountedTrack.all.order { $0.milliseconds } : CountedTrack.all.order { $0.rating }
+      return try counted.work(3) { _ in
+        let live = try counted.store.liveQuery(window.limit(10, offset: 5))
+        #expect(live.keepsOnlyItsWindow == (order == "milliseconds"))
+      }
+    }
+    let (few, many) = try (
+      work(count: 100, by: "milliseconds"), work(count: 10_000, by: "milliseconds")
+    )
+    #expect(many.steps <= few.steps + 10 && many.scans <= 20, "\(few), then \(many)")
+    let unindexed = try work(count: 10_000, by: "rating")
+    #expect(unindexed.scans >= 9_999, "\(unindexed)")
+  }
 }

@@ -43,7 +43,7 @@ import Testing
       of: store, try Bell(), isCoalescing: true, fields: nil, includesIndices: true)
     let waking = try watch.follow(
       [query], snapshot: snapshot, until: .now, to: &output
-    ) {
+    ) { _ in
       for sql in transactions {
         try store.write { try $0.execute(sql) }
         store.waitForDelivery()

@@ -52,6 +52,11 @@ final class FetchedResult: ChangeBroker.Observer, LiveSource, LivePublisher {
     var rows: LiveRows { LiveRows(list: list, version: version) }
   }
 
+  var keepsOnlyItsWindow: Bool {
+    guard case .seeking = method else { return false }
+    return state.withLock { $0.tree == nil }
+  }
+
   private struct State {
     var run: Run
     /// Holds the rows once a window has become too large to seek them.

@@ -22,6 +22,10 @@ public final class LiveQuery<Element: Fetchable>: Sendable {
   /// How the result is kept up to date.
   public var plan: LivePlan { source.plan }
 
+  /// Whether it is a window that reads and keeps only its own records, whatever the size of the
+  /// result.
+  package var keepsOnlyItsWindow: Bool { source.keepsOnlyItsWindow }
+
   /// The current number of records.
   public var count: Int { source.rows.count }
 

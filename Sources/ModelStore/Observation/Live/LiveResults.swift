@@ -17,6 +17,7 @@ final class RegisteredResult: LiveSource {
   var models: [String] { result.models }
   var rows: LiveRows { result.rows }
   var images: [[SQLValue]]? { result.images }
+  var keepsOnlyItsWindow: Bool { result.keepsOnlyItsWindow }
 
   func move(to window: QueryWindow) throws -> ChangeBroker.Outcome {
     try result.move(to: window)

@@ -13,6 +13,9 @@ protocol LiveSource: AnyObject, Sendable {
   /// The records of the shown rows, in order; nil if they are not kept.
   var images: [[SQLValue]]? { get }
 
+  /// Whether it is a window that reads and keeps only its own rows.
+  var keepsOnlyItsWindow: Bool { get }
+
   /// Shows another part of the result.
   ///
   /// - Precondition: Called on the committing thread, for a window.
@@ -30,6 +33,8 @@ protocol LiveSource: AnyObject, Sendable {
 
 extension LiveSource {
   var images: [[SQLValue]]? { nil }
+
+  var keepsOnlyItsWindow: Bool { false }
 
   func move(to window: QueryWindow) throws -> ChangeBroker.Outcome {
     preconditionFailure("A whole result has no window to move.")

@@ -1,0 +1,74 @@
+import ModelStore
+
+/// The keys of the last result, which `$_` names in the next command.
+struct LastResult {
+  /// The most keys that are kept.
+  static let countMax = 1_000
+
+  private(set) var keys: [[SQLValue]]?
+  private var noted: [[SQLValue]] = []
+  private var notedCount = 0
+  private var count = 0
+
+  /// Adds a key of the result of the running command.
+  mutating func note(_ key: [SQLValue]) {
+    notedCount += 1
+    if noted.count < Self.countMax { noted.append(key) }
+  }
+
+  /// Makes what the command noted the last result. A command without a result leaves the one
+  /// before.
+  mutating func endCommand() {
+    if notedCount > 0 { (keys, count) = (noted, notedCount) }
+    (noted, notedCount) = ([], 0)
+  }
+
+  /// The words of a command: `$_` becomes the keys, and `in $_` within a word a list of them.
+  ///
+  /// - Throws: ``CommandError`` if there is no result, or if it has too many keys.
+  func expanded(_ words: [ShellWords.Word]) throws -> [String] {
+    try words.flatMap { word -> [String] in
+      if word.isLastResult { return try known().map(KeyText.text) }
+      return [try expanded(sql: word.text)]
+    }
+  }
+
+  /// The SQL with each `in $_` as a list of literals.
+  ///
+  /// - Throws: As ``expanded(_:)``, and for keys of several fields.
+  func expanded(sql: String) throws -> String {
+    guard sql.contains("$_") else { return sql }
+    let tokens = SQLTokens(sql)
+    let significant = tokens.significant
+    var text = ""
+    var end = 0
+    for (previous, token) in zip(significant, significant.dropFirst())
+    where token.kind == .parameter && tokens.text(token.range) == "$_"
+      && tokens.isKeyword(previous, "IN")
+    {
+      text += tokens.text(end..<token.range.lowerBound) + (try list())
+      end = token.range.upperBound
+    }
+    return text + tokens.text(end..<sql.utf8.count)
+  }
+
+  private func list() throws -> String {
+    let keys = try known()
+    guard keys.allSatisfy({ $0.count == 1 }) else {
+      throw CommandError.usage(
+        "The keys of the last result have several fields, so $_ cannot be a list. Use it as a word, as in get MODEL $_."
+      )
+    }
+    return "(" + keys.map { $0[0].description }.joined(separator: ", ") + ")"
+  }
+
+  private func known() throws -> [[SQLValue]] {
+    guard let keys else { throw CommandError.usage("There is no result yet that $_ could name.") }
+    guard count <= Self.countMax else {
+      throw CommandError.usage(
+        "The last result has \(Grouped.text(count)) keys; $_ names at most "
+          + "\(Grouped.text(Self.countMax)). Narrow the query, or write its condition again.")
+    }
+    return keys
+  }
+}
