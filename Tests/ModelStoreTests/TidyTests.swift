@@ -53,7 +53,7 @@ import Testing
         "@unchecked Sendable": 11,
         "nonisolated(unsafe)": 0,
         "unowned": 2,
-        "Unmanaged": 6,
+        "Unmanaged": 8,
         "unsafeBitCast": 0,
         "Task.detached": 0,
         "@_ attributes": 3,

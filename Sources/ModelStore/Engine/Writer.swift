@@ -51,6 +51,7 @@ struct Writer {
     self.configuration = configuration
     self.factsReader = factsReader
     models = ModelRegistry(schema: StoreSchema(models: []))
+    connection.hooks.blindTriggers(where: JournalTriggers.isForEvictions)
     dataVersion = try connection.dataVersion()
     schemaVersion = try connection.schemaVersion()
   }
@@ -72,7 +73,7 @@ struct Writer {
     let journal = try readJournal(of: journaled, inOrder: filed != nil, facts)
     models = ModelRegistry(
       schema: schema, filed: try entries(filed, of: schema), facts: facts,
-      tablesWithTriggers: try FileFacts.tablesWithTriggers(on: connection),
+      obstacles: try WritingObstacles(reading: connection),
       damagedJournals: journal?.damaged ?? [])
     // Set only now: if the schema cannot be read, the next write reads it again.
     schemaVersion = version

@@ -31,6 +31,16 @@ struct JournalTriggers: Hashable, Sendable {
     "\(SchemaObject.Owner.journalPrefix)\(model)_\(event)"
   }
 
+  /// Whether the trigger called `name` only notes records that may be evicted, or records the
+  /// evicted ones.
+  ///
+  /// A connection with `recursive_triggers` needs none of them: the delete trigger runs for evicted
+  /// records too. They would be a quarter of the time of an insertion.
+  static func isForEvictions(_ name: String) -> Bool {
+    name.hasPrefix(SchemaObject.Owner.journalPrefix)
+      && ["_preinsert", "_preupdate", "_replaced", "_vacated"].contains { name.hasSuffix($0) }
+  }
+
   /// - Parameter facts: The facts of the model's table in the file.
   init(number: Int64, layout: JournalLayout, schema: ModelSchema, facts: TableFacts) {
     self.number = number

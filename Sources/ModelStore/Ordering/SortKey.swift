@@ -42,6 +42,9 @@ struct SortKey: Hashable, Sendable {
     storage.byte(at: index)
   }
 
+  /// The first 16 bytes, as two numbers. Keys with different ones have their order.
+  var head: (UInt64, UInt64) { storage.head }
+
   /// A hash for tables that look up a key for each changed row. It takes a tenth of the time of
   /// `hashValue`. Equal keys have equal hashes, which differ between processes.
   var quickHash: Int {
@@ -57,6 +60,11 @@ struct SortKey: Hashable, Sendable {
 }
 
 extension SortKey: Comparable {
+  static func == (lhs: SortKey, rhs: SortKey) -> Bool {
+    let (left, right) = (lhs.storage.head, rhs.storage.head)
+    return left == right && lhs.storage.isRestEqual(to: rhs.storage)
+  }
+
   static func < (lhs: SortKey, rhs: SortKey) -> Bool {
     let (left, right) = (lhs.storage.head, rhs.storage.head)
     if left.0 != right.0 { return left.0 < right.0 }
@@ -91,6 +99,15 @@ extension SortKey {
         // A short key has fewer bytes than these seven. If all seven were equal to those of a
         // longer key, it would be a prefix of that key, which cannot happen.
         nextSevenBytes < other.nextSevenBytes
+      }
+    }
+
+    /// Whether the bytes after the sixteenth are those of `other`.
+    func isRestEqual(to other: Storage) -> Bool {
+      switch (self, other) {
+      case (.spilled(_, _, let rest), .spilled(_, _, let otherRest)): rest == otherRest
+      case (.inline, .inline): nextSevenBytes == other.nextSevenBytes
+      default: false
       }
     }
 

@@ -60,6 +60,7 @@ private struct Compiler {
       return compile(operand) { place.holds(wanted, in: $0) }
     case .and(let parts):
       guard let answers = compileAll(parts) else { return nil }
+      if let range = numberRange(parts, answers) { return range }
       return { values in
         var result: Bool? = true
         for answer in answers {
@@ -83,6 +84,24 @@ private struct Compiler {
       return { values in answer(values).map { !$0 } }
     case .sql, .invalid:
       return nil
+    }
+  }
+
+  /// Compiles two comparisons of one field with numbers, as of a range, to one closure. It calls
+  /// `answers` for values other than integers.
+  private func numberRange(_ parts: [Condition], _ answers: [Answer]) -> Answer? {
+    guard parts.count == 2,
+      case .comparison(.field(let field), let first, .value(let left)) = parts[0],
+      case .comparison(.field(field), let second, .value(let right)) = parts[1],
+      case .integer(let leftNumber)? = converted(left, for: field)?.0,
+      case .integer(let rightNumber)? = converted(right, for: field)?.0
+    else { return nil }
+    return { values in
+      guard case .integer(let value) = values[field] else {
+        return conjunction(answers[0](values), answers[1](values))
+      }
+      return first.accepts(value < leftNumber ? -1 : value > leftNumber ? 1 : 0)
+        && second.accepts(value < rightNumber ? -1 : value > rightNumber ? 1 : 0)
     }
   }
 

@@ -33,6 +33,8 @@ final class ConnectionHooks {
   private var sourceRead: ((RowSource) -> Void)?
   /// The name prefix of triggers whose queries are compiled to nothing.
   private var leftOutPrefix: String?
+  /// Whether the trigger with that name is compiled as if it read only NULLs; nil if none is.
+  private var isBlind: ((String) -> Bool)?
   /// Whether statements are refused while they are compiled; nil while none is.
   private var isRefused: (() -> Bool)?
   /// The number of frames in the WAL after this connection's latest commit.
@@ -198,7 +200,7 @@ final class ConnectionHooks {
         return SQLITE_OK
       }, context)
     defer {
-      sqlite3_set_authorizer(database, nil, nil)
+      installBlindness()
       sourceRead = nil
     }
     return try body()
@@ -226,10 +228,35 @@ final class ConnectionHooks {
         return SQLITE_IGNORE
       }, context)
     defer {
-      sqlite3_set_authorizer(database, nil, nil)
+      installBlindness()
       leftOutPrefix = nil
     }
     return try body()
+  }
+
+  /// Compiles the statements of this connection from now on as if the triggers for which `isBlind`
+  /// is true read only NULLs and inserted nothing. So conditions that compare are not met in them,
+  /// and SQLite does not open what they would read:
+  /// <https://sqlite.org/c3ref/c_deny.html>.
+  func blindTriggers(where isBlind: @escaping (String) -> Bool) {
+    self.isBlind = isBlind
+    installBlindness()
+  }
+
+  /// Sets the authorizer that stays while no other one is needed.
+  private func installBlindness() {
+    guard isBlind != nil else {
+      sqlite3_set_authorizer(database, nil, nil)
+      return
+    }
+    sqlite3_set_authorizer(
+      database,
+      { context, action, _, _, _, trigger in
+        guard action == SQLITE_READ || action == SQLITE_INSERT, let trigger,
+          hooks(context).isBlind?(String(cString: trigger)) == true
+        else { return SQLITE_OK }
+        return SQLITE_IGNORE
+      }, context)
   }
 
   /// Runs `body`. Each statement that is compiled in it while `isRefused` returns true fails with
@@ -243,7 +270,7 @@ final class ConnectionHooks {
       { context, _, _, _, _, _ in hooks(context).isRefused?() == true ? SQLITE_DENY : SQLITE_OK },
       context)
     defer {
-      sqlite3_set_authorizer(database, nil, nil)
+      installBlindness()
       self.isRefused = nil
     }
     return try body()
@@ -261,6 +288,8 @@ final class ConnectionHooks {
   }
 
   func removeAll() {
+    isBlind = nil
+    installBlindness()
     sqlite3_preupdate_hook(database, nil, nil)
     onProgramStart(nil)
     sqlite3_wal_hook(database, nil, nil)

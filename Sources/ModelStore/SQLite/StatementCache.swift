@@ -100,6 +100,13 @@ struct StatementCache {
     return recent.indices.first { isFree($0, for: sql) }
   }
 
+  /// Returns the place of a lent statement, first where the statement that was taken last is.
+  private func recentPlace(of handle: OpaquePointer) -> Int? {
+    let last = next - 1
+    if recent.indices.contains(last), recent[last].handle == handle { return last }
+    return recent.firstIndex { $0.handle == handle }
+  }
+
   @inline(__always)
   private func isFree(_ place: Int, for sql: String) -> Bool {
     recent.indices.contains(place) && !recent[place].isLent && recent[place].sql.isExactly(sql)
@@ -111,7 +118,7 @@ struct StatementCache {
     let handle = statement.release()
     sqlite3_clear_bindings(handle)
     clock += 1
-    if let place = recent.firstIndex(where: { $0.handle == handle }) {
+    if let place = recentPlace(of: handle) {
       recent[place].isLent = false
       recent[place].lastUse = clock
     } else {

@@ -45,6 +45,34 @@ import Testing
     #expect(opening.sorted() == ["Connection.swift", "LogHeader.swift", "StoredColumn.swift"])
   }
 
+  @Test func onlyBlindTriggersReadAndInsertNothing() throws {
+    let scratch = try ScratchDatabase()
+    let connection = scratch.connection
+    try connection.execute(
+      """
+      CREATE TABLE Item(id INTEGER PRIMARY KEY);
+      CREATE TABLE Log(name, id);
+      CREATE TRIGGER a_blind BEFORE INSERT ON Item WHEN EXISTS (SELECT 1 FROM Item WHERE id > 0)
+      BEGIN INSERT INTO Log VALUES ('blind', NEW.id); END;
+      CREATE TRIGGER a_seeing BEFORE INSERT ON Item WHEN EXISTS (SELECT 1 FROM Item WHERE id > 0)
+      BEGIN INSERT INTO Log VALUES ('seeing', NEW.id); END;
+      """)
+    connection.hooks.blindTriggers { $0.hasSuffix("_blind") }
+    func insert(_ id: Int) throws { try connection.run("INSERT INTO Item VALUES (\(id))") }
+    for id in 1...3 { try insert(id) }
+    // These set an authorizer of their own for a while, after which SQLite compiles all again.
+    _ = try connection.sources(of: "SELECT id FROM Item")
+    try insert(4)
+    try connection.rollingBack {
+      try connection.runUnchecked("INSERT INTO Item VALUES (9)", leavingOutTriggers: "a_")
+    }
+    try insert(5)
+    let logged = try connection.rows("SELECT name || id FROM Log ORDER BY id") {
+      try $0.text(at: 0)
+    }
+    #expect(logged == ["seeing2", "seeing3", "seeing4", "seeing5"])
+  }
+
   @Test func aLongPatternIsRefusedWithTheLimit() throws {
     let hotel = try Hotel()
     for (word, pattern) in [("LIKE", "a%"), ("GLOB", "a*")] {

@@ -112,18 +112,33 @@ final class FileFacts: Sendable {
   }
 
   /// SQLite compares names with it before it reads the triggers' texts, which are most of a schema.
-  private static let journalPattern = SchemaObject.Owner.journalPrefix + "*"
+  fileprivate static let journalPattern = SchemaObject.Owner.journalPrefix + "*"
+}
 
-  /// Returns the names of the tables whose triggers may change a record as it is written, with
-  /// ASCII letters in lower case. It uses one statement, independent of the file's size.
-  static func tablesWithTriggers(on connection: Connection) throws -> Set<String> {
-    let rows = try connection.rows(
+/// What the writing of a record may meet in its table. Names have ASCII letters in lower case.
+struct WritingObstacles: Sendable {
+  /// The tables whose triggers may change a record as it is written.
+  private(set) var rewriting: Set<String> = []
+  /// The tables in which a refused insertion may have changed something before it was refused, or
+  /// may not be undone: with triggers besides the journal's, or with a conflict clause.
+  private(set) var halting: Set<String> = []
+
+  /// Creates the value for a file without tables.
+  init() {}
+
+  /// Uses one statement, independent of the file's size.
+  init(reading connection: Connection) throws {
+    try connection.forEachRow(
       """
-      SELECT tbl_name, name
+      SELECT tbl_name, CASE type WHEN 'trigger' THEN name END
       FROM sqlite_schema
-      WHERE type = 'trigger' AND name NOT GLOB \(Self.journalPattern)
+      WHERE type = 'trigger' AND name NOT GLOB \(FileFacts.journalPattern)
+        OR type = 'table' AND sql LIKE '%conflict%'
       """
-    ) { row in (table: try row.text(at: 0), trigger: try row.text(at: 1)) }
-    return Set(rows.filter { mayWrite($0.trigger) }.map(\.table.asciiFolded))
+    ) { row in
+      let table = try row.text(at: 0).asciiFolded
+      halting.insert(table)
+      if !row.isNull(at: 1), FileFacts.mayWrite(try row.text(at: 1)) { rewriting.insert(table) }
+    }
   }
 }

@@ -12,8 +12,7 @@ final class ModelRegistry: Sendable {
   /// The models whose changes the journal should record, but whose triggers are not as expected.
   let damagedJournals: Set<String>
   private let filed: Filed
-  /// The names of tables whose triggers may change a record as it is written, folded.
-  private let tablesWithTriggers: Set<String>
+  private let obstacles: WritingObstacles
   private let statements = Mutex<[String: RecordSQL]>([:])
   /// The type checks run once per model type and registry.
   private let known = Mutex<[ObjectIdentifier: RecordSQL]>([:])
@@ -43,17 +42,16 @@ final class ModelRegistry: Sendable {
   /// Creates a registry.
   ///
   /// - Parameters:
-  ///   - tablesWithTriggers: The names of tables whose triggers may change a record as it is
-  ///     written, with ASCII letters in lower case.
+  ///   - obstacles: What the writing of records may meet in their tables.
   ///   - damagedJournals: The models whose changes the change journal may miss.
   init(
     schema: StoreSchema, filed: Filed = Filed(), facts: FileFacts = FileFacts(reader: nil),
-    tablesWithTriggers: Set<String> = [], damagedJournals: Set<String> = []
+    obstacles: WritingObstacles = WritingObstacles(), damagedJournals: Set<String> = []
   ) {
     self.schema = schema
     self.filed = filed
     self.facts = facts
-    self.tablesWithTriggers = tablesWithTriggers
+    self.obstacles = obstacles
     self.damagedJournals = damagedJournals
   }
 
@@ -87,8 +85,10 @@ final class ModelRegistry: Sendable {
   private func statements(named name: String) -> RecordSQL? {
     if let known = statements.withLock({ $0[name] }) { return known }
     guard let model = schema.knownModel(named: name) else { return nil }
-    let hasTriggers = tablesWithTriggers.contains(model.table.asciiFolded)
-    let made = RecordSQL(schema: model, hasTriggers: hasTriggers)
+    let table = model.table.asciiFolded
+    let made = RecordSQL(
+      schema: model, hasTriggers: obstacles.rewriting.contains(table),
+      failsAsAWhole: !obstacles.halting.contains(table))
     statements.withLock { $0[name] = made }
     return made
   }

@@ -81,6 +81,18 @@ struct StatementRunner {
     }
   }
 
+  /// Runs an INSERT OR FAIL of one record. If it was refused after the record was stored, which no
+  /// object of the store causes, rolls the transaction back, because SQLite cannot undo it alone.
+  @inline(__always)
+  func runOrFail(_ statement: borrowing Statement) throws {
+    do {
+      try statement.run()
+    } catch {
+      guard error.code.primary == .constraint, connection.changeCount > 0 else { throw error }
+      throw connection.rollBack(after: error)
+    }
+  }
+
   /// A failure that is not undone.
   private struct AbortedStatement: Error {
     let error: any Error

@@ -166,12 +166,14 @@ public final class _TransactionAccess {
   ) throws -> WrittenRecord {
     notes.addsRecords = true
     let sql = try statements(for: model)
-    let text = verb == .insert ? sql.insert : sql.upsert
+    // A statement of the body may have changed the table.
+    let mayFail = verb == .insert && !notes.ranRawSQL
+    let text = mayFail ? sql.insertOrFail : verb == .insert ? sql.insert : sql.upsert
     do {
       try runner.run(text, of: sql.schema) { statement in
         try Self.bind(
           to: statement, of: sql.schema, room: connection.argumentRoom, encode)
-        try statement.run()
+        if mayFail { try runner.runOrFail(statement) } else { try statement.run() }
       }
     } catch {
       throw completed(

@@ -13,14 +13,13 @@ struct RangeIndex<Content: Sendable>: Sendable {
     var content: Content?
     let priority: UInt64
     var greatestUpper: Edge
-    /// The place of each child; -1 for none.
-    var left = -1
-    var right = -1
 
     func contains(_ place: SortKey) -> Bool { lower.isBefore(place) && !upper.isBefore(place) }
   }
 
   private var nodes: ContiguousArray<Node> = []
+  /// One for each node.
+  private var signposts: ContiguousArray<Signpost> = []
   private var free: [Int] = []
   private var root = -1
 
@@ -35,9 +34,11 @@ struct RangeIndex<Content: Sendable>: Sendable {
     if let reused = free.popLast() {
       place = reused
       nodes[place] = node
+      signposts[place] = Signpost(range)
     } else {
       place = nodes.count
       nodes.append(node)
+      signposts.append(Signpost(range))
     }
     let (less, more) = split(root, before: range.lower, number)
     root = join(join(less, place), more)
@@ -73,55 +74,55 @@ struct RangeIndex<Content: Sendable>: Sendable {
     containing place: SortKey, butNot excluded: SortKey? = nil,
     _ body: (_ number: UInt64, Content) -> Void
   ) -> Int {
-    var visited = 0
-    _ = Self.search(nodes.span, root, place, &visited) { node in
-      if let excluded, node.contains(excluded) { return true }
-      if let content = node.content { body(node.number, content) }
+    visit(place) { node in
+      if let excluded, nodes[node].contains(excluded) { return true }
+      if let content = nodes[node].content { body(nodes[node].number, content) }
       return true
     }
-    return visited
   }
 
   /// Whether the content of a range that contains `place` meets a condition.
   ///
   /// - Complexity: As for calling a closure for each of them, but it ends at the first that does.
   func contains(_ place: SortKey, where isWanted: (Content) -> Bool) -> Bool {
-    var visited = 0
-    return !Self.search(nodes.span, root, place, &visited) { node in
-      node.content.map { !isWanted($0) } ?? true
+    var isFound = false
+    _ = visit(place) { node in
+      isFound = nodes[node].content.map(isWanted) ?? false
+      return !isFound
     }
+    return isFound
   }
 
-  /// Calls `body` for each node below `start` whose range contains `place`, until it returns false.
+  /// Calls `body` for each node whose range contains `place`, until it returns false.
   ///
-  /// Nodes are read in place, because a copy of one retains the keys of three edges.
-  ///
-  /// - Returns: Whether no call returned false.
-  private static func search(
-    _ nodes: Span<Node>, _ start: Int, _ place: SortKey, _ visited: inout Int,
-    _ body: (borrowing Node) -> Bool
-  ) -> Bool {
-    guard start >= 0, !nodes[start].greatestUpper.isBefore(place) else { return true }
-    visited += 1
-    guard search(nodes, nodes[start].left, place, &visited, body) else { return false }
-    guard nodes[start].lower.isBefore(place) else { return true }
-    if !nodes[start].upper.isBefore(place), !body(nodes[start]) { return false }
-    return search(nodes, nodes[start].right, place, &visited, body)
+  /// - Returns: The number of nodes visited.
+  private func visit(_ place: SortKey, _ body: (Int) -> Bool) -> Int {
+    func isBefore(_ node: Int, _ edge: Search.Edge) -> Bool {
+      switch edge {
+      case .lower: nodes[node].lower.isBefore(place)
+      case .upper: nodes[node].upper.isBefore(place)
+      case .greatestUpper: nodes[node].greatestUpper.isBefore(place)
+      }
+    }
+    var search = Search(place)
+    _ = search.visit(root, signposts.span, isBefore, body)
+    return search.visitedCount
   }
 
   /// Splits the nodes below `place` into those before the given lower edge and number, and the
   /// rest.
   private mutating func split(_ place: Int, before lower: Edge, _ number: UInt64) -> (Int, Int) {
     guard place >= 0 else { return (-1, -1) }
-    let node = nodes[place]
-    if node.lower < lower || (node.lower == lower && node.number < number) {
-      let (less, more) = split(node.right, before: lower, number)
-      nodes[place].right = less
+    let isLess =
+      nodes[place].lower < lower || (nodes[place].lower == lower && nodes[place].number < number)
+    if isLess {
+      let (less, more) = split(signposts[place].right, before: lower, number)
+      signposts[place].right = less
       update(place)
       return (place, more)
     }
-    let (less, more) = split(node.left, before: lower, number)
-    nodes[place].left = more
+    let (less, more) = split(signposts[place].left, before: lower, number)
+    signposts[place].left = more
     update(place)
     return (less, place)
   }
@@ -130,21 +131,22 @@ struct RangeIndex<Content: Sendable>: Sendable {
   private mutating func join(_ left: Int, _ right: Int) -> Int {
     guard left >= 0, right >= 0 else { return max(left, right) }
     if nodes[left].priority > nodes[right].priority {
-      nodes[left].right = join(nodes[left].right, right)
+      signposts[left].right = join(signposts[left].right, right)
       update(left)
       return left
     }
-    nodes[right].left = join(left, nodes[right].left)
+    signposts[right].left = join(left, signposts[right].left)
     update(right)
     return right
   }
 
   private mutating func update(_ place: Int) {
     var greatest = nodes[place].upper
-    for child in [nodes[place].left, nodes[place].right] where child >= 0 {
+    for child in [signposts[place].left, signposts[place].right] where child >= 0 {
       greatest = max(greatest, nodes[child].greatestUpper)
     }
     nodes[place].greatestUpper = greatest
+    signposts[place].greatestUpper = greatest.head
   }
 
   /// SplitMix64.
@@ -156,7 +158,98 @@ struct RangeIndex<Content: Sendable>: Sendable {
   }
 }
 
+/// What most steps of a search need of a node: its children, and the first bytes of its edges.
+/// Reading it copies a few words. A copy of a node would retain the keys of three edges.
+private struct Signpost: Sendable {
+  let lower: ValueRange.Edge.Head
+  let upper: ValueRange.Edge.Head
+  var greatestUpper: ValueRange.Edge.Head
+  /// The place of each child; -1 for none.
+  var left = -1
+  var right = -1
+
+  init(_ range: ValueRange) {
+    lower = range.lower.head
+    upper = range.upper.head
+    greatestUpper = upper
+  }
+}
+
+/// A search for the ranges that contain a value, by the signposts of a tree.
+private struct Search {
+  enum Edge { case lower, upper, greatestUpper }
+
+  /// The first bytes of the value.
+  let head: ValueRange.Edge.Head
+  /// The number of nodes visited so far.
+  var visitedCount = 0
+
+  init(_ place: SortKey) { head = ValueRange.Edge.Head(place) }
+
+  /// Calls `body` for each node below `start` whose range contains the value, until it returns
+  /// false.
+  ///
+  /// Signposts are read in place. A copy of the array would be retained at each step.
+  ///
+  /// - Parameter isBefore: Whether an edge of a node is before the value. It is asked if the first
+  ///   bytes of both are the same.
+  /// - Returns: Whether no call returned false.
+  mutating func visit(
+    _ start: Int, _ signposts: Span<Signpost>, _ isBefore: (Int, Edge) -> Bool,
+    _ body: (Int) -> Bool
+  ) -> Bool {
+    guard start >= 0 else { return true }
+    let signpost = signposts[start]
+    let isBehindAll = signpost.greatestUpper.isBefore(head)
+    if isBehindAll == .yes || isBehindAll == .unknown && isBefore(start, .greatestUpper) {
+      return true
+    }
+    visitedCount += 1
+    guard visit(signpost.left, signposts, isBefore, body) else { return false }
+    let isInFront = signpost.lower.isBefore(head)
+    guard isInFront == .yes || isInFront == .unknown && isBefore(start, .lower) else { return true }
+    let isBehind = signpost.upper.isBefore(head)
+    let isOver = isBehind == .yes || isBehind == .unknown && isBefore(start, .upper)
+    if !isOver, !body(start) { return false }
+    return visit(signpost.right, signposts, isBefore, body)
+  }
+}
+
+/// An answer from the first bytes alone.
+private enum Answer { case yes, no, unknown }
+
 extension ValueRange.Edge {
+  /// The first bytes of a value in its order. If those of an edge and of a value differ, they
+  /// decide which comes first.
+  fileprivate struct Head: Sendable {
+    let first: UInt64
+    let second: UInt64
+
+    init(_ place: SortKey) {
+      (first, second) = place.head
+    }
+
+    init(first: UInt64, second: UInt64) {
+      self.first = first
+      self.second = second
+    }
+
+    /// Whether the edge is before the value.
+    @inline(__always)
+    func isBefore(_ value: Head) -> Answer {
+      if first != value.first { return first < value.first ? .yes : .no }
+      return second == value.second ? .unknown : second < value.second ? .yes : .no
+    }
+  }
+
+  fileprivate var head: Head {
+    switch self {
+    case .start: Head(first: 0, second: 0)
+    case .before(let key), .after(let key): Head(key)
+    case .end: Head(first: .max, second: .max)
+    }
+  }
+
   /// Whether this position is before the value at `place`.
   fileprivate func isBefore(_ place: SortKey) -> Bool {
     switch self {

@@ -60,8 +60,8 @@ struct PlaceTree: Sendable {
   /// - Complexity: O(k log n) for k rows; O(k + log n) if they are neighbours in ascending order.
   func locate(_ touches: inout [QueryDelta.Touch]) -> Bool {
     switch storage {
-    case .places(let tree, _): tree.locate(&touches) { $0.place }
-    case .entries(let tree): tree.locate(&touches) { $0 }
+    case .places(let tree, _): tree.locate(&touches) { $0.old?.entry.place }
+    case .entries(let tree): tree.locate(&touches) { $0.old?.entry }
     }
   }
 
@@ -113,12 +113,14 @@ struct PlaceTree: Sendable {
 }
 
 extension RankedTree {
+  /// - Parameter element: Returns the row before, of which it copies no more than it needs.
+  @inline(__always)
   fileprivate func locate(
-    _ touches: inout [QueryDelta.Touch], by element: (LiveRows.Entry) -> Element
+    _ touches: inout [QueryDelta.Touch], by element: (TouchedRow) -> Element?
   ) -> Bool {
     var search = Search()
     for place in touches.indices where touches[place].isInPlace {
-      guard let entry = touches[place].old?.entry, let rank = rank(of: element(entry), &search)
+      guard let before = element(touches[place].row), let rank = rank(of: before, &search)
       else { return false }
       touches[place].rank = rank
     }
