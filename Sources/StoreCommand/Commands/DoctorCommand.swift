@@ -152,7 +152,7 @@ struct DoctorCommand: LeafCommand {
   /// <https://sqlite.org/wal.html#walresetbug>.
   private static func addLibrary(to report: inout Report) {
     let version = Store.sqliteVersion
-    guard hasWALResetBug(version) else {
+    guard LibraryVersion(version).hasWALResetBug else {
       return report.add("sqlite", .ok, "version \(version)")
     }
     report.add(
@@ -160,16 +160,6 @@ struct DoctorCommand: LeafCommand {
       "version \(version) has the WAL-reset bug, which 3.51.3 fixes. Stores are guarded against it; "
         + "two other programs that write at the same time are not, such as two sqlite3 shells "
         + "(run PRAGMA wal_autocheckpoint = 0 in each)")
-  }
-
-  /// Whether that version of SQLite has the WAL-reset bug. The fix is in 3.51.3 and later, and in
-  /// two releases of older versions: <https://sqlite.org/wal.html#walresetbug>.
-  static func hasWALResetBug(_ version: String) -> Bool {
-    let numbers = version.split(separator: ".").map { Int($0) ?? 0 }
-    let hasBackport = [[3, 44, 6], [3, 50, 7]].contains { fixed in
-      numbers.starts(with: fixed.prefix(2)) && !numbers.lexicographicallyPrecedes(fixed)
-    }
-    return !hasBackport && numbers.lexicographicallyPrecedes([3, 51, 3])
   }
 
   private static func add(_ drift: SchemaDrift, to report: inout Report) {
