@@ -20,5 +20,8 @@ enum StoreMigrations {
     Migration(
       version: 6, name: "reconciled",
       sql: String(decoding: PackageResources._006_reconciled_sql, as: UTF8.self)),
+    Migration(
+      version: 8, name: "workers",
+      sql: String(decoding: PackageResources._008_workers_sql, as: UTF8.self)),
   ]
 }

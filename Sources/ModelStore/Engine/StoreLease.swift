@@ -17,7 +17,8 @@ final class StoreLease: Sendable {
 
   init(_ engine: StoreEngine, report: @escaping @Sendable (StoreError) -> Void) {
     self.engine = engine
-    scope = ObservationScope(engine.broker) { [monitors = engine.monitors] error in
+    let monitors = engine.monitors
+    scope = ObservationScope(engine.broker, monitors: monitors) { error in
       report(error)
       monitors.send(.failure(error))
     }

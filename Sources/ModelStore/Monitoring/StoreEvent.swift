@@ -59,6 +59,17 @@ public struct WriteReport: Sendable {
     public internal(set) var publishing = Duration.zero
     /// From the call to its return, with the upkeep after the commit.
     public internal(set) var total = Duration.zero
+
+    /// The names of ``steps``.
+    public static var stepNames: [String] { Times().steps.map(\.name) }
+
+    /// The steps with their names, in their order.
+    public var steps: [(name: String, duration: Duration)] {
+      [
+        ("queue", queue), ("begin", begin), ("body", body), ("validation", validation),
+        ("commit", commit), ("publishing", publishing),
+      ]
+    }
   }
 
   /// The number of the write in its process and file, in the order of calls.

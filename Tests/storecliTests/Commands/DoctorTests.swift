@@ -1,6 +1,7 @@
 import Foundation
 import Testing
 
+import ModelStore
 @testable import StoreCommand
 
 @Suite(.tags(.process)) struct DoctorTests {
