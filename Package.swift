@@ -18,7 +18,8 @@ let package = Package(
   traits: [
     .trait(
       name: "Service",
-      description: "The product ModelStoreService, with the packages that servers log and trace by.")
+      description: "The product ModelStoreService, with the packages that servers log and trace by."
+    )
   ],
   dependencies: [
     .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.0"),

@@ -112,7 +112,9 @@
       var metadata: Logger.Metadata = [
         "queue": .milliseconds(queue), "duration": .milliseconds(duration),
       ]
-      if let error { metadata["error"] = "\((error as? StoreError)?.message ?? "\(type(of: error))")" }
+      if let error {
+        metadata["error"] = "\((error as? StoreError)?.message ?? "\(type(of: error))")"
+      }
       return metadata
     }
   }

@@ -82,17 +82,22 @@
       let desk = WorkerDesk(consumer, holder: "\(name) \(UInt64.random(in: 0 ... .max))")
       while !Task.isCancelled, !Task.isShuttingDownGracefully {
         guard try await desk.takeLease(for: options.leaseDuration) else {
-          guard await rests(options.leaseDuration / 3) else { return }
+          guard await restsUnlessShuttingDown(options.leaseDuration / 3) else { return }
           continue
         }
         do {
           try await work(desk)
         } catch {
-          try await desk.endLease()
+          try await Self.endLease(desk)
           throw error
         }
-        try await desk.endLease()
+        try await Self.endLease(desk)
       }
+    }
+
+    /// Ends the lease, also in a cancelled task: another process would wait for it otherwise.
+    private static func endLease(_ desk: WorkerDesk) async throws {
+      try await Task { try await desk.endLease() }.value
     }
 
     /// Works while the lease is held.
@@ -129,7 +134,9 @@
 
     private func nextUnlessShuttingDown(_ desk: WorkerDesk) async throws -> WorkerDesk.Work? {
       do {
-        return try await cancelWhenGracefulShutdown { try await desk.next(limit: options.batchSize) }
+        return try await cancelWhenGracefulShutdown {
+          try await desk.next(limit: options.batchSize)
+        }
       } catch is CancellationError {
         return nil
       }
@@ -191,6 +198,16 @@
         return nil
       } catch {
         return error
+      }
+    }
+
+    /// - Returns: false if the task was cancelled, or if the shutdown has begun.
+    private func restsUnlessShuttingDown(_ duration: Duration) async -> Bool {
+      do {
+        try await cancelWhenGracefulShutdown { try await Task.sleep(for: duration) }
+        return true
+      } catch {
+        return false
       }
     }
 

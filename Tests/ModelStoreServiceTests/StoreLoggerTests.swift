@@ -45,7 +45,9 @@
       try log(.info, slow: .zero)
       let text = "secret"
       _ = try world.store.read { tx in try tx.rows("SELECT id FROM Note WHERE text = \(text)") }
-      let entry = handler.entries.first { $0.metadata["sql"] == "SELECT id FROM Note WHERE text = ?1" }
+      let entry = handler.entries.first {
+        $0.metadata["sql"] == "SELECT id FROM Note WHERE text = ?1"
+      }
       #expect(entry?.level == .warning)
       #expect(entry?.metadata["plan"] == ["SCAN Note"])
       #expect(!handler.entries.contains { "\($0.metadata)".contains("secret") })

@@ -71,7 +71,8 @@ final class WriteTimer: Sendable {
       state.times.total = state.start.duration(to: .now)
       return WriteReport(
         number: number, outcome: .init(error), times: state.times,
-        changedRowCount: state.sharingCount > 0 ? state.changedRowCount : 0, sharingCount: state.sharingCount,
+        changedRowCount: state.sharingCount > 0 ? state.changedRowCount : 0,
+        sharingCount: state.sharingCount,
         transaction: state.transaction)
     }
     monitors.send(.writeEnded(report))

@@ -105,7 +105,8 @@ import Testing
   @Test func driftIsNamed() throws {
     try store.changeJournal.enable(.full)
     let trigger = try store.read { tx in
-      try tx.rows("SELECT name FROM sqlite_schema WHERE name GLOB '_ms_journal*' AND type = 'trigger'")
+      try tx.rows(
+        "SELECT name FROM sqlite_schema WHERE name GLOB '_ms_journal*' AND type = 'trigger'")
     }
     guard case .text(let name)? = trigger.first?.values.first else {
       Issue.record("The journal has no trigger.")

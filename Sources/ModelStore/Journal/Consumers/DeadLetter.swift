@@ -27,7 +27,8 @@ struct DeadLetters {
   /// written to.
   private var exist: Bool {
     get throws {
-      try connection.firstRow("SELECT 1 FROM sqlite_schema WHERE name = \(Self.table)") { _ in true }
+      try connection.firstRow("SELECT 1 FROM sqlite_schema WHERE name = \(Self.table)") { _ in true
+      }
         ?? false
     }
   }
