@@ -10,13 +10,24 @@ let package = Package(
     .library(name: "ModelStore", targets: ["ModelStore"]),
     .library(name: "ModelStoreMacro", targets: ["ModelStoreMacro"]),
     .library(name: "ModelStoreTesting", targets: ["ModelStoreTesting"]),
+    .library(name: "ModelStoreService", targets: ["ModelStoreService"]),
     .library(name: "StoreCommand", targets: ["StoreCommand"]),
     .library(name: "CSQLite", targets: ["CSQLite"]),
     .executable(name: "storecli", targets: ["storecli"]),
   ],
+  traits: [
+    .trait(
+      name: "Service",
+      description: "The product ModelStoreService, with the packages that servers log and trace by."
+    )
+  ],
   dependencies: [
     .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.0"),
     .package(url: "https://github.com/swiftlang/swift-syntax", from: "603.0.0"),
+    .package(url: "https://github.com/apple/swift-log", from: "1.14.0"),
+    .package(url: "https://github.com/apple/swift-metrics", from: "2.10.0"),
+    .package(url: "https://github.com/apple/swift-distributed-tracing", from: "1.7.0"),
+    .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.13.0"),
   ],
   targets: [
     .systemLibrary(
@@ -42,6 +53,20 @@ let package = Package(
     ),
     .target(name: "ModelStoreMacro", dependencies: ["ModelStore", "ModelStoreMacroPlugin"]),
     .target(name: "ModelStoreTesting", dependencies: ["ModelStore"]),
+    .target(
+      name: "ModelStoreService",
+      dependencies: [
+        "ModelStore",
+        .product(name: "Logging", package: "swift-log", condition: .when(traits: ["Service"])),
+        .product(name: "Metrics", package: "swift-metrics", condition: .when(traits: ["Service"])),
+        .product(
+          name: "Tracing", package: "swift-distributed-tracing",
+          condition: .when(traits: ["Service"])),
+        .product(
+          name: "ServiceLifecycle", package: "swift-service-lifecycle",
+          condition: .when(traits: ["Service"])),
+      ]
+    ),
     .target(name: "RecordFormats"),
     .target(
       name: "StoreCommand",
@@ -66,6 +91,22 @@ let package = Package(
       exclude: ["Recorded"]
     ),
     .testTarget(name: "RecordFormatsTests", dependencies: ["RecordFormats"]),
+    .testTarget(
+      name: "ModelStoreServiceTests",
+      dependencies: [
+        "ModelStoreService", "ModelStore",
+        .product(
+          name: "InMemoryLogging", package: "swift-log", condition: .when(traits: ["Service"])),
+        .product(
+          name: "MetricsTestKit", package: "swift-metrics", condition: .when(traits: ["Service"])),
+        .product(
+          name: "InMemoryTracing", package: "swift-distributed-tracing",
+          condition: .when(traits: ["Service"])),
+        .product(
+          name: "ServiceLifecycleTestKit", package: "swift-service-lifecycle",
+          condition: .when(traits: ["Service"])),
+      ]
+    ),
     .testTarget(
       name: "StoreFaultTests",
       dependencies: ["FaultLedger", "FaultWriter", "ModelStore", "CSQLite", "storecli"]

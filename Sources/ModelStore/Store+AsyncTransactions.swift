@@ -81,9 +81,12 @@ extension Store {
   public func writeReturningChanges<Result: Sendable>(
     _ body: @escaping @Sendable (borrowing WriteTransaction) throws -> Result
   ) async throws -> (value: Result, changes: ChangeSet) {
-    let engine = try open
-    let cycle = WriteCycle(engine: engine, demand: .everything)
-    return try await engine.turns.takeOnQueue { writer in try cycle.run(on: &writer, body) }
+    let engine = try lease.openForWriting
+    let cycle = WriteCycle(
+      engine: engine, demand: .everything, timer: engine.monitors.timeWrite())
+    return try await cycle.timer.reporting {
+      try await engine.turns.takeOnQueue { writer in try cycle.run(on: &writer, body) }
+    }
   }
 
   /// Returns what a write would change, as the synchronous form does, and changes nothing.
@@ -130,11 +133,14 @@ extension Store {
     _ body: @escaping @Sendable (StatementRunner) throws -> Result
   ) async throws -> Result {
     let engine = try open
+    let timer = engine.monitors.timeRead()
     return try await engine.connections.readers.async { connection in
-      try body(
-        StatementRunner(
-          connection: connection, models: engine.models, capture: nil, lists: nil,
-          isWritable: false))
+      try timer.reporting(on: connection) {
+        try body(
+          StatementRunner(
+            connection: connection, models: engine.models, capture: nil, lists: nil,
+            isWritable: false))
+      }
     }
   }
 

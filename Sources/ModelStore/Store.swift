@@ -210,7 +210,7 @@ extension Store {
     suppressing subscriptions: [ObservationToken],
     _ body: (borrowing WriteTransaction) throws -> Void
   ) throws {
-    let engine = try open
+    let engine = try lease.openForWriting
     try engine.commit(suppressing: engine.outlets(of: subscriptions), body)
   }
 
@@ -239,7 +239,7 @@ extension Store {
     suppressing subscriptions: [ObservationToken] = [],
     _ body: @escaping @Sendable (borrowing WriteTransaction) throws -> Result
   ) async throws -> Result {
-    let engine = try open
+    let engine = try lease.openForWriting
     guard subscriptions.isEmpty else {
       return try await engine.writeOnQueue(suppressing: engine.outlets(of: subscriptions), body)
     }
@@ -252,7 +252,7 @@ extension Store {
   public func writeAlone<Result: Sendable>(
     _ body: @escaping @Sendable (borrowing WriteTransaction) throws -> Result
   ) async throws -> Result {
-    try await open.writeOnQueue(body)
+    try await lease.openForWriting.writeOnQueue(body)
   }
 
   /// Runs `body` as `write(_:)` does, and also returns the changes of the
@@ -262,9 +262,12 @@ extension Store {
   public func writeReturningChanges<Result>(
     _ body: (borrowing WriteTransaction) throws -> Result
   ) throws -> (value: Result, changes: ChangeSet) {
-    let engine = try open
-    let cycle = WriteCycle(engine: engine, demand: .everything)
-    return try engine.turns.take { writer in try cycle.run(on: &writer, body) }
+    let engine = try lease.openForWriting
+    let cycle = WriteCycle(
+      engine: engine, demand: .everything, timer: engine.monitors.timeWrite())
+    return try cycle.timer.reporting {
+      try engine.turns.take { writer in try cycle.run(on: &writer, body) }
+    }
   }
 
   /// Runs `body` and all validators as one transaction, then rolls it back. Returns the changes
@@ -284,7 +287,11 @@ extension Store {
   public func read<Result>(
     _ body: (borrowing ReadTransaction) throws -> Result
   ) throws -> Result {
-    try open.connections.readers.sync { connection in try engine.read(connection, body) }
+    let engine = try open
+    let timer = engine.monitors.timeRead()
+    return try engine.connections.readers.sync { connection in
+      try timer.reporting(on: connection) { try engine.read(connection, body) }
+    }
   }
 
   /// Runs `body` on one state of the store, on a reader's thread.
@@ -292,8 +299,9 @@ extension Store {
     _ body: @escaping @Sendable (borrowing ReadTransaction) throws -> Result
   ) async throws -> Result {
     let engine = try open
+    let timer = engine.monitors.timeRead()
     return try await engine.connections.readers.async { connection in
-      try engine.read(connection, body)
+      try timer.reporting(on: connection) { try engine.read(connection, body) }
     }
   }
 
@@ -347,11 +355,14 @@ extension Store {
         "find and fetch of a store do not see the changes of a running write. Inside write, call them on the transaction. Store.read sees the committed state."
       )
     }
+    let timer = engine.monitors.timeRead()
     try engine.connections.readers.use { connection in
-      try body(
-        StatementRunner(
-          connection: connection, models: engine.models, capture: nil, lists: nil,
-          isWritable: false))
+      try timer.reporting(on: connection) {
+        try body(
+          StatementRunner(
+            connection: connection, models: engine.models, capture: nil, lists: nil,
+            isWritable: false))
+      }
     }
   }
 }
@@ -479,9 +490,13 @@ extension Store {
 
   /// Copies the write-ahead log into the database now, as far as readers allow.
   public func checkpoint() throws {
-    try open.connections.writer.sync { writer in
+    let engine = try open
+    try engine.connections.writer.sync { writer in
       do {
-        try writer.checkpoint()
+        try engine.maintenance.monitoringCheckpoint(&writer) { writer in
+          try writer.checkpoint()
+          return true
+        }
       } catch let error as SQLiteError {
         throw StoreError(error).following(
           "Every commit is complete; copying the write-ahead log into the database failed")

@@ -69,6 +69,9 @@ public struct StoreError: Error, Hashable, Sendable, Codable {
     case invalidQuery
     /// The call is not allowed here, such as writing inside a validator or using a closed store.
     case misuse
+    /// The store is shutting down and accepts no new write. Nothing was changed. Let another
+    /// instance of your service do it, or try again after a restart.
+    case shuttingDown
     /// Writes in callbacks triggered each other without end. The last write was rolled back.
     case notificationCycle
     /// The work was cancelled before it finished. Nothing was changed.

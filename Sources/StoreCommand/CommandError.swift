@@ -396,7 +396,7 @@ extension ExitCode {
         .unknownTransaction, .unknownConsumer:
         .notFound
       case .rejected, .invalidValue, .conflict, .unknownFunction: .rejected
-      case .busy: .busy
+      case .busy, .shuttingDown: .busy
       case .newerFormat: .newerSchema
       case .unknownField, .invalidQuery: .usage
       case .cancelled: .interrupted

@@ -23,5 +23,8 @@ enum StoreMigrations {
     Migration(
       version: 7, name: "steps",
       sql: String(decoding: PackageResources._007_steps_sql, as: UTF8.self)),
+    Migration(
+      version: 8, name: "workers",
+      sql: String(decoding: PackageResources._008_workers_sql, as: UTF8.self)),
   ]
 }

@@ -22,7 +22,7 @@ public struct ChangeSet: Hashable, Sendable {
 /// The change of one record between two versions of the store.
 public struct RecordChange: Hashable, Sendable {
   /// Whether a record was inserted, updated or deleted.
-  public enum Operation: String, Hashable, Sendable {
+  public enum Operation: String, Hashable, Sendable, Codable {
     case insert, update, delete
   }
 

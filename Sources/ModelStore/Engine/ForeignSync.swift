@@ -9,6 +9,7 @@ final class ForeignSync: Sendable {
   private let broker: ChangeBroker
   private let listeners: JournalListeners
   private let reports: SharedReport
+  private let monitors: Monitors
   /// Watches for other processes' commits while anything is observed.
   let signal: ChangeSignal
   private let process = OpeningProcess()
@@ -20,6 +21,7 @@ final class ForeignSync: Sendable {
     connections: Connections, schema: CurrentSchema, broker: ChangeBroker,
     listeners: JournalListeners, reports: SharedReport, signal: ChangeSignal
   ) {
+    monitors = reports.monitors
     self.connections = connections
     self.schema = schema
     self.broker = broker
@@ -163,6 +165,7 @@ final class ForeignSync: Sendable {
       connections.writer.unshield()
       listeners.ring()
     }
+    let start = monitors.isActive ? ContinuousClock.now : nil
     let observed = broker.interests().keys
     let registry = schema.models
     let models = observed.compactMap { registry.schema.knownModel(named: $0) }
@@ -188,11 +191,18 @@ final class ForeignSync: Sendable {
       reports.send(StoreError(reporting: schema.models.storeError(error, about: nil)))
     }
     broker.publish(announcement)
+    guard let start else { return }
+    let report = ForeignCommitReport(announcement, since: start)
+    monitors.send(.foreignCommit(report))
+    if !report.isExact { monitors.send(.resync) }
   }
 
   /// Makes observers refetch after a change that was not captured.
   func publishReset(_ writer: inout Writer) {
-    defer { listeners.ring() }
+    defer {
+      listeners.ring()
+      monitors.send(.resync)
+    }
     let connection = writer.connection
     do {
       // A stop request came too late for a change that is already committed.
@@ -209,5 +219,15 @@ final class ForeignSync: Sendable {
       reports.send(StoreError(reporting: schema.models.storeError(failure, about: nil)))
       StoppableCall.shielding { broker.publish(.reset) }
     }
+  }
+}
+
+extension ForeignCommitReport {
+  fileprivate init(
+    _ announcement: ChangeBroker.Announcement, since start: ContinuousClock.Instant
+  ) {
+    changeCount = announcement.changes.count
+    isExact = !announcement.isReset && announcement.resetModels.isEmpty
+    duration = start.duration(to: .now)
   }
 }

@@ -32,7 +32,7 @@ final class Maintenance: Sendable {
   /// Copies the log into the database if it is long.
   func checkpointIfNeeded(_ writer: inout Writer) {
     reporting("copying the write-ahead log into the database") {
-      try writer.checkpointIfNeeded()
+      try monitoringCheckpoint(&writer) { writer in try writer.checkpointIfNeeded() }
     }
   }
 
@@ -48,6 +48,21 @@ final class Maintenance: Sendable {
         return
       }
     }
+  }
+
+  /// Runs `body`, which returns whether it copied the log, and reports the checkpoint to monitors.
+  func monitoringCheckpoint(
+    _ writer: inout Writer, _ body: (inout Writer) throws -> Bool
+  ) throws {
+    guard reports.monitors.isActive else {
+      _ = try body(&writer)
+      return
+    }
+    let start = ContinuousClock.now
+    let pageCount = writer.connection.hooks.walFrameCount
+    guard try body(&writer) else { return }
+    reports.monitors.send(
+      .checkpoint(CheckpointReport(pageCount: pageCount, duration: start.duration(to: .now))))
   }
 
   private func reporting(_ work: String, _ body: () throws -> Void) {

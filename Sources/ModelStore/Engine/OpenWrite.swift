@@ -68,6 +68,9 @@ final class OpenWrite {
   /// Whether any row of the file was changed.
   var changedRows: Bool { connection.totalChangeCount != changeCount }
 
+  /// The number of rows that were changed, also by triggers and cascades.
+  var changedRowCount: Int64 { connection.totalChangeCount - changeCount }
+
   /// The latest observer that needs no reset by this write.
   var knownObserver: UInt64 { changedRows ? latestObserver : .max }
 
@@ -137,11 +140,14 @@ final class OpenWrite {
 
   /// Step 9, first part. Writes the commit record into the change journal, which identifies the
   /// transaction. It writes none if nothing was changed or nothing is recorded.
-  func sign() throws {
+  ///
+  /// - Parameter timer: Has the tag of a monitor, if the body has set none.
+  func sign(taggedBy timer: WriteTimer?) throws {
     guard let signing,
       connection.totalChangeCount != changeCount + access.notes.unsignedChangeCount || schemaChanged
         || access.notes.isSignedAnyway
     else { return }
+    if let timer, access.notes.signature.tag == nil { access.notes.signature.tag = timer.tag }
     let mark = JournalMark(
       first: signing.first, id: access.notes.transactionID, time: WritingProgram.now,
       program: signing.program.name, process: signing.program.process,
@@ -256,5 +262,14 @@ struct UnknownOutcome: Error {
     var error = failure.storeError
     error.transaction = transaction
     return error
+  }
+}
+
+extension WriteTimer {
+  /// COMMIT of `write` has returned.
+  func committed(_ write: OpenWrite, sharingCount: Int) {
+    committed(
+      write.journalPosition == nil ? nil : write.access.notes.transactionID,
+      sharingCount: sharingCount)
   }
 }

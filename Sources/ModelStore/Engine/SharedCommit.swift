@@ -116,6 +116,7 @@ struct SharedCommit {
     capturing capture: OpenWrite.Capture, _ writer: Writer
   ) throws -> Member {
     let connection = writer.connection
+    waiting.timer?.beginTurn()
     try connection.beginShare()
     let write: OpenWrite
     do {
@@ -124,9 +125,11 @@ struct SharedCommit {
     } catch {
       throw connection.rollBackShare(after: error)
     }
+    var cycle = cycle
+    cycle.timer = waiting.timer
     do {
       let (_, changes) = try cycle.judged(write, by: validators, body)  // 4 to 8
-      try write.sign()  //  9 commit record
+      try write.sign(taggedBy: waiting.timer)  //  9 commit record
       return Member(waiting: waiting, write: write, changes: changes, edits: try write.keep())
     } catch {
       throw write.undo(after: error)
@@ -148,6 +151,9 @@ struct SharedCommit {
     if members.allSatisfy({ $0.write.access.notes.onlyRemoves }) { writer.reserve.lend() }
     try connection.withHeldState(last.write.isObserved) {
       try connection.commitTellingOutcome()
+      for member in members {
+        member.waiting.timer?.committed(member.write, sharingCount: members.count)
+      }
       if !last.write.schemaChanged { writer.noteLatestContent() }
       let changedRows = members[0].write.changedRows
       for member in members.dropLast() { publish(member, .followed, &writer) }
@@ -164,6 +170,7 @@ struct SharedCommit {
         cycle.publish(member.changes, member.edits, of: member.write, &writer, at: place)
       }
     }
+    member.waiting.timer?.end(\.publishing)
     ended.append((member.waiting, .success(awaited)))
   }
 

@@ -8,6 +8,11 @@ final class SharedReport: Sendable {
 
   // Never held while a report runs.
   private let reports = Mutex<[(number: UInt64, report: Report)]>([])
+  let monitors: Monitors
+
+  init(_ monitors: Monitors = Monitors()) {
+    self.monitors = monitors
+  }
 
   func add(_ report: @escaping Report, as number: UInt64) {
     reports.withLock { $0.append((number, report)) }
@@ -29,6 +34,7 @@ final class SharedReport: Sendable {
   func send(_ error: StoreError) {
     let first = reports.withLock { $0.first?.report }
     first?(error)
+    monitors.send(.failure(error))
   }
 
   /// Reports a failure that does not undo the preceding commit.

@@ -25,7 +25,9 @@ final class StoreEngine: Sendable {
   /// Consumers and sequences that wait for new entries in the change journal.
   let journalListeners = JournalListeners()
   /// The report handlers of the open stores.
-  let reports = SharedReport()
+  let reports: SharedReport
+  /// Receive what the engine does.
+  let monitors: Monitors
   /// Records until when the file is open in this process, also after the last store is released.
   let presence = Presence()
 
@@ -34,6 +36,8 @@ final class StoreEngine: Sendable {
   init(file: DatabaseFile, configuration: StoreConfiguration) throws {
     self.file = file
     self.configuration = configuration
+    monitors = Monitors()
+    reports = SharedReport(monitors)
     readCalls = BlockingCalls(laneCountMax: configuration.maxReaderCount)
     connections = try Connections(file: file, configuration: configuration)
     foreignSync = ForeignSync(

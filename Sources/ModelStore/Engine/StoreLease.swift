@@ -13,10 +13,15 @@ final class StoreLease: Sendable {
   let scope: ObservationScope
   let tellings = EventTellings()
   private let isClosed = Atomic(false)
+  private let refusesWrites = Atomic(false)
 
   init(_ engine: StoreEngine, report: @escaping @Sendable (StoreError) -> Void) {
     self.engine = engine
-    scope = ObservationScope(engine.broker, report: report)
+    let monitors = engine.monitors
+    scope = ObservationScope(engine.broker, monitors: monitors) { error in
+      report(error)
+      monitors.send(.failure(error))
+    }
     engine.reports.add(report, as: scope.number)
   }
 
@@ -39,6 +44,28 @@ final class StoreLease: Sendable {
     get throws {
       guard !isClosed.load(ordering: .sequentiallyConsistent) else { throw Self.closed }
       return engine
+    }
+  }
+
+  /// The engine for a write, while the store is open and accepts writes.
+  ///
+  /// - Throws: ``StoreError`` with code `misuse` or `shuttingDown`.
+  var openForWriting: StoreEngine {
+    get throws {
+      let engine = try open
+      try checkAcceptsWrites()
+      return engine
+    }
+  }
+
+  /// Refuses writes from now on.
+  func refuseWrites() { refusesWrites.store(true, ordering: .relaxed) }
+
+  /// - Throws: ``StoreError`` with code `shuttingDown` after ``refuseWrites()``.
+  func checkAcceptsWrites() throws {
+    guard !refusesWrites.load(ordering: .relaxed) else {
+      throw StoreError(
+        .shuttingDown, "The store is shutting down and accepts no new write. Nothing was changed.")
     }
   }
 
@@ -67,6 +94,7 @@ final class StoreLease: Sendable {
     else { return }
     endObservations()
     engine.reports.remove(scope.number)
+    engine.monitors.remove(of: scope.number)
     if StoreEngines.release(engine) { engine.close(closing) }
   }
 }

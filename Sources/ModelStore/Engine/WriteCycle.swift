@@ -32,6 +32,8 @@ struct WriteCycle {
   var demand = Demand.observed
   /// The subscribers that do not receive this commit.
   var suppressed: [any Outlet] = []
+  /// Times the write; nil while no monitor listens.
+  var timer: WriteTimer?
 
   /// Runs `body` as one transaction, publishes its changes, and does the upkeep that is due.
   ///
@@ -47,7 +49,9 @@ struct WriteCycle {
     let validators = engine.schema.validators
     let value: Result
     let published: ChangeSet
+    timer?.beginTurn()
     let write = try begin(&writer, validators)  //  2 BEGIN, 3 foreign commits
+    timer?.end(\.begin)
     do {
       let changes: [RecordChange]
       (value, changes) = try judged(write, by: validators, body)  // 4 to 8
@@ -55,14 +59,16 @@ struct WriteCycle {
         try write.rollBack()
         return (value, ChangeSet(version: 0, changes: changes))
       }
-      try write.sign()  //  9 commit record
+      try write.sign(taggedBy: timer)  //  9 commit record
       // Most observers follow a commit from its changes alone.
       let isHeld =
         write.schemaChanged
         || engine.broker.mayRead(changes, knownObserver: write.knownObserver)
       published = try writer.connection.withHeldState(isHeld) {
         let edits = try write.commit(lending: writer.reserve)  //  9 COMMIT
+        timer?.committed(write, sharingCount: 1)
         if !write.schemaChanged { writer.noteLatestContent() }
+        defer { timer?.end(\.publishing) }
         return publish(changes, edits, of: write, &writer, at: .own(isHeld: isHeld))  // 10
       }
     } catch {
@@ -124,9 +130,12 @@ struct WriteCycle {
     _ write: OpenWrite, by validators: [Validator],
     _ body: (borrowing WriteTransaction) throws -> Result
   ) throws -> (value: Result, changes: [RecordChange]) {
-    let value = try write.run(body)  //  4 statements, 5 triggers, 6 first images
+    let value = try timer.timingBody(on: write.access.connection) {
+      try write.run(body)  //  4 statements, 5 triggers, 6 first images
+    }
     let changes = try write.netChanges(before: engine.connections.snapshots)  //  7
     try write.validate(changes, by: validators)  //  8
+    timer?.endValidation(changedRowCount: write.changedRowCount)
     try write.access.runner.checkNotCancelled()
     engine.connections.writer.shield()
     try write.access.runner.checkNotCancelled()
@@ -167,6 +176,7 @@ struct WriteCycle {
     // An observer that began after `mayRead` was asked.
     if !isHeld, engine.broker.hasFailed { engine.foreignSync.refetch(&writer) }
     if write.journalPosition != nil { engine.journalListeners.ring() }
+    if write.schemaChanged { engine.monitors.send(.resync) }
     return published
   }
 }
@@ -188,8 +198,10 @@ extension StoreEngine {
     suppressing suppressed: [any Outlet] = [],
     _ body: (borrowing WriteTransaction) throws -> Void
   ) throws {
-    let cycle = WriteCycle(engine: self, suppressed: suppressed)
-    try turns.take { writer in _ = try cycle.run(on: &writer, body) }
+    let cycle = WriteCycle(engine: self, suppressed: suppressed, timer: monitors.timeWrite())
+    try cycle.timer.reporting {
+      try turns.take { writer in _ = try cycle.run(on: &writer, body) }
+    }
   }
 
   /// Runs ``write(_:)`` on the writer's thread, in a transaction of its own. Writes
@@ -198,8 +210,10 @@ extension StoreEngine {
     suppressing suppressed: [any Outlet] = [],
     _ body: @escaping @Sendable (borrowing WriteTransaction) throws -> Result
   ) async throws -> Result {
-    let cycle = WriteCycle(engine: self, suppressed: suppressed)
-    return try await turns.takeOnQueue { writer in try cycle.run(on: &writer, body).value }
+    let cycle = WriteCycle(engine: self, suppressed: suppressed, timer: monitors.timeWrite())
+    return try await cycle.timer.reporting {
+      try await turns.takeOnQueue { writer in try cycle.run(on: &writer, body).value }
+    }
   }
 
   /// Runs ``writeOnQueue(suppressing:_:)``.
@@ -208,9 +222,11 @@ extension StoreEngine {
   func commitOnQueue(
     _ body: @escaping @Sendable (borrowing WriteTransaction) throws -> Void
   ) async throws -> UInt64 {
-    let cycle = WriteCycle(engine: self)
-    return try await turns.takeOnQueue { writer in
-      try cycle.run(on: &writer, body).changes.version
+    let cycle = WriteCycle(engine: self, timer: monitors.timeWrite())
+    return try await cycle.timer.reporting {
+      try await turns.takeOnQueue { writer in
+        try cycle.run(on: &writer, body).changes.version
+      }
     }
   }
 

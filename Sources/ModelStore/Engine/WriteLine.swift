@@ -114,7 +114,8 @@ final class WriteLine: Sendable {
   ) throws -> UInt64 {
     try turns.countingAwaited {
       try Wave.running(in: write.wave) {
-        _ = try WriteCycle(engine: work.engine).run(on: &writer, work.body)
+        let cycle = WriteCycle(engine: work.engine, timer: write.timer)
+        _ = try cycle.run(on: &writer, work.body)
       }
     }.awaited
   }
@@ -165,6 +166,8 @@ final class WaitingWrite: Sendable {
   let number: UInt64
   /// The chain of writes that it belongs to.
   let wave = Wave.current
+  /// Times the write; nil while no monitor listens.
+  let timer: WriteTimer?
   private let work: Mutex<Work?>
   private let task = Mutex<CheckedContinuation<UInt64, any Error>?>(nil)
   private let cancelled = Atomic(false)
@@ -174,6 +177,7 @@ final class WaitingWrite: Sendable {
     _ body: @escaping @Sendable (borrowing WriteTransaction) throws -> Void
   ) {
     self.number = number
+    timer = engine.monitors.timeWrite()
     work = Mutex(Work(engine: engine, body: body))
   }
 
@@ -188,6 +192,7 @@ final class WaitingWrite: Sendable {
   /// - Parameter outcome: The number of the delivery to wait for, or the error.
   func resume(with outcome: Result<UInt64, any Error>) {
     _ = takeWork()
+    if case .failure(let error) = outcome { timer?.end(with: error) } else { timer?.end(with: nil) }
     task.withLock { $0.take() }?.resume(with: outcome)
   }
 

@@ -294,17 +294,21 @@ struct Writer {
   ///
   /// While another process holds the lock, it does nothing: the next commit tries again.
   ///
+  /// - Returns: Whether it copied.
   /// - Throws: As ``checkpoint()``, except for a failure that the previous checkpoint also had.
-  mutating func checkpointIfNeeded() throws {
+  mutating func checkpointIfNeeded() throws -> Bool {
     guard
       reserve.isLent || connection.hooks.walFrameCount >= configuration.checkpointFrameCount
-    else { return }
+    else { return false }
     defer { if reserve.isLent { reserve.takeBack() } else { reserve.adjust() } }
     do {
       try connection.hooks.withoutWaiting { try checkpoint() }
       reportedCheckpointFailure = nil
+      return true
     } catch let error as SQLiteError {
-      guard error.code.primary != .busy, error.code != reportedCheckpointFailure else { return }
+      guard error.code.primary != .busy, error.code != reportedCheckpointFailure else {
+        return false
+      }
       reportedCheckpointFailure = error.code
       throw error
     }

@@ -21,6 +21,16 @@ extension Connection {
     return sources
   }
 
+  /// Returns the steps of SQLite's plan for a statement, one line each. Values of arguments are
+  /// unknown, so the plan is that for any values: <https://sqlite.org/eqp.html>.
+  func planSteps(of sql: String) throws -> [String] {
+    // Not kept in the cache: it is read once.
+    let statement = try Statement("EXPLAIN QUERY PLAN " + sql, on: handle, persistent: false)
+    var steps: [String] = []
+    try statement.forEachRow { row in steps.append(try row.text(at: 3)) }
+    return steps
+  }
+
   /// Whether SQLite answers a query from an index and in the index's order. The first rows then
   /// cost no more if there are many rows: <https://sqlite.org/eqp.html>.
   func isIndexed(_ text: SQLText) throws -> Bool {

@@ -30,6 +30,7 @@ final class ConnectionHooks {
   private var waitsOnce = false
   private var rowChanged: ((borrowing PreupdateRow) -> Void)?
   private var programStarted: ((ProgramStart) -> Void)?
+  private var statementEnded: ((String, Duration) -> Void)?
   private var sourceRead: ((RowSource) -> Void)?
   /// The name prefix of triggers whose queries are compiled to nothing.
   private var leftOutPrefix: String?
@@ -173,16 +174,42 @@ final class ConnectionHooks {
   /// <https://sqlite.org/c3ref/c_trace.html>.
   func onProgramStart(_ report: ((ProgramStart) -> Void)?) {
     programStarted = report
-    guard report != nil else {
+    installTrace()
+  }
+
+  /// Reports the text and the duration of each statement that ends, in milliseconds of SQLite's
+  /// clock, or stops doing so.
+  func onStatementEnd(_ report: ((_ sql: String, _ duration: Duration) -> Void)?) {
+    statementEnded = report
+    installTrace()
+  }
+
+  /// SQLite has one slot for all kinds of traces.
+  private func installTrace() {
+    let start = programStarted == nil ? 0 : SQLITE_TRACE_STMT
+    let end = statementEnded == nil ? 0 : SQLITE_TRACE_PROFILE
+    guard start | end != 0 else {
       sqlite3_trace_v2(database, 0, nil, nil)
       return
     }
     sqlite3_trace_v2(
-      database, UInt32(SQLITE_TRACE_STMT),
-      { _, context, statement, text in
-        hooks(context).programStarted?(ProgramStart(statement: statement, text: text))
+      database, UInt32(start | end),
+      { kind, context, statement, detail in
+        hooks(context).note(kind, of: statement, detail)
         return 0
       }, context)
+  }
+
+  private func note(
+    _ kind: UInt32, of statement: UnsafeMutableRawPointer?, _ detail: UnsafeMutableRawPointer?
+  ) {
+    guard kind == SQLITE_TRACE_PROFILE else {
+      programStarted?(ProgramStart(statement: statement, text: detail))
+      return
+    }
+    guard let statement, let detail, let sql = sqlite3_sql(OpaquePointer(statement)) else { return }
+    statementEnded?(
+      String(cString: sql), .nanoseconds(detail.assumingMemoryBound(to: Int64.self).pointee))
   }
 
   /// Runs `body` and reports every source whose rows a statement compiled in it can read:
@@ -292,6 +319,7 @@ final class ConnectionHooks {
     installBlindness()
     sqlite3_preupdate_hook(database, nil, nil)
     onProgramStart(nil)
+    onStatementEnd(nil)
     sqlite3_wal_hook(database, nil, nil)
     sqlite3_busy_handler(database, nil, nil)
     sqlite3_progress_handler(database, 0, nil, nil)

@@ -225,7 +225,7 @@ struct DatabaseFile {
       && UInt64(status.st_ino) == identity.inode
   }
 
-  private static func status(of path: String) throws(Problem) -> stat? {
+  static func status(of path: String) throws(Problem) -> stat? {
     var status = stat()
     if lstat(path, &status) == 0 { return status }
     if errno == ENOENT { return nil }

@@ -6,9 +6,10 @@ import RecordFormats
 struct ConsumersCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "consumers",
-    abstract: "List the consumers of the journal and their positions, reset or drop them.",
+    abstract: "List the consumers of the journal, reset or drop them, and replay what failed.",
     subcommands: [
       ConsumersListCommand.self, ConsumersResetCommand.self, ConsumersDropCommand.self,
+      ConsumersLettersCommand.self, ConsumersReplayCommand.self,
     ], defaultSubcommand: ConsumersListCommand.self)
 }
 
@@ -23,7 +24,8 @@ struct ConsumersListCommand: LeafCommand {
   var isPaged: Bool { true }
 
   func run(_ context: CommandContext) throws -> ExitCode {
-    let consumers = try context.openForReading().store.consumers()
+    let store = try context.openForReading().store
+    let consumers = try store.consumers()
     let isForPerson = context.format == .table
     try context.writeReport(
       of: "consumer",
@@ -40,6 +42,11 @@ struct ConsumersListCommand: LeafCommand {
           time ?? .null,
         ]
       })
+    let letterCount = try store.deadLetters().count
+    if letterCount > 0 {
+      try context.console.say(
+        "\(Grouped.text(letterCount, "dead letter")) (\(Program.name) consumers letters)")
+    }
     return .ok
   }
 }

@@ -13,15 +13,26 @@ struct DoctorCommand: LeafCommand {
       something: that state is unread. Notes, and records that break a rule that only warns, do not \
       change the exit status. Also prints the version of SQLite and warns of one whose \
       checkpoints can damage a file.
+      With --ready it only reads what a readiness probe of a service asks: whether a write may begin, \
+      drift, the write-ahead log, free space, consumers, and the version of SQLite.
       """)
+
+  @Flag(help: "Check only whether a service can use the file now; does not read the records.")
+  var ready = false
 
   @OptionGroup(title: "Common options") var options: GlobalOptions
 
   func run(_ context: CommandContext) throws -> ExitCode {
     var report = Report()
     do {
-      try examine(try context.openForReading(), &report)
-    } catch let error as StoreError where Self.findings.contains(error.code) {
+      if ready {
+        try Self.addHealth(of: context.openForWriting().store, to: &report)
+      } else {
+        try examine(try context.openForReading(), &report)
+      }
+    } catch let error as StoreError
+      where Self.findings.contains(error.code) || ready && Self.obstacles.contains(error.code)
+    {
       report.add("database", .problem, CommandError.messageWithoutStatement(of: error))
     }
     try report.write(to: context)
@@ -34,6 +45,9 @@ struct DoctorCommand: LeafCommand {
     .invalidQuery,
     .invalidValue,
   ]
+
+  /// As ``findings``, of a file that a service cannot write.
+  private static let obstacles: Set<StoreError.Code> = [.readOnly, .permissionDenied, .fileReplaced]
 
   private func examine(_ opened: OpenedStore, _ report: inout Report) throws {
     let store = opened.store
@@ -148,11 +162,33 @@ struct DoctorCommand: LeafCommand {
     drift.sentences.joined(separator: " ")
   }
 
+  /// What a readiness probe asks.
+  private static func addHealth(of store: Store, to report: inout Report) throws {
+    let health = try store.health()
+    report.add(
+      "writable", health.isWritable ? .ok : .problem, health.obstacle ?? "a write may begin")
+    for name in health.drift {
+      report.add("drift", .problem, "\(name) differs from its declaration (\(Program.name) doctor)")
+    }
+    report.add("log", .ok, "\(health.logByteCount) bytes")
+    if let count = health.freeByteCount { report.add("disk", .ok, "\(count) bytes free") }
+    for (name, lag) in health.consumerLags.sorted(by: { $0.key < $1.key }) {
+      report.add("consumers", .ok, "\(name) has \(lag) positions to come")
+    }
+    let letterCount = try store.deadLetters().count
+    if letterCount > 0 {
+      report.add(
+        "consumers", .warning,
+        "\(Grouped.text(letterCount, "dead letter")) (\(Program.name) consumers letters)")
+    }
+    addLibrary(to: &report)
+  }
+
   /// The version of SQLite, with a warning for one that has the WAL-reset bug:
   /// <https://sqlite.org/wal.html#walresetbug>.
   private static func addLibrary(to report: inout Report) {
     let version = Store.sqliteVersion
-    guard hasWALResetBug(version) else {
+    guard LibraryVersion(version).hasWALResetBug else {
       return report.add("sqlite", .ok, "version \(version)")
     }
     report.add(
@@ -160,16 +196,6 @@ struct DoctorCommand: LeafCommand {
       "version \(version) has the WAL-reset bug, which 3.51.3 fixes. Stores are guarded against it; "
         + "two other programs that write at the same time are not, such as two sqlite3 shells "
         + "(run PRAGMA wal_autocheckpoint = 0 in each)")
-  }
-
-  /// Whether that version of SQLite has the WAL-reset bug. The fix is in 3.51.3 and later, and in
-  /// two releases of older versions: <https://sqlite.org/wal.html#walresetbug>.
-  static func hasWALResetBug(_ version: String) -> Bool {
-    let numbers = version.split(separator: ".").map { Int($0) ?? 0 }
-    let hasBackport = [[3, 44, 6], [3, 50, 7]].contains { fixed in
-      numbers.starts(with: fixed.prefix(2)) && !numbers.lexicographicallyPrecedes(fixed)
-    }
-    return !hasBackport && numbers.lexicographicallyPrecedes([3, 51, 3])
   }
 
   private static func add(_ drift: SchemaDrift, to report: inout Report) {

@@ -52,6 +52,9 @@ extension Project {
     Layer(
       "Journal", "the change journal: its triggers, rows, readers and trimming; other processes",
       knows: "SQLite", "Changes", "Catalog"),
+    Layer(
+      "Monitoring", "what a store reports to logs, metrics and traces, and the times it measures",
+      knows: "SQLite", "Journal"),
   ]
 
   /// What runs inside a transaction. These layers know each other, and none that opens a
@@ -74,7 +77,7 @@ extension Project {
 
   private static let observation = Layer(
     "Observation", "routing commits (`Broker/`), live results (`Live/`), records (`Records/`)",
-    knows: "SQLite", "Ordering", "Changes", "Models", "Queries")
+    knows: "SQLite", "Ordering", "Changes", "Models", "Queries", "Monitoring")
 
   private static let gates = Layer(
     "Validation/Gates", "conditions with one verdict, which forms and drafts observe",

@@ -1,6 +1,7 @@
 import Foundation
 import Testing
 
+import ModelStore
 @testable import StoreCommand
 
 @Suite(.tags(.process)) struct DoctorTests {
@@ -39,7 +40,7 @@ import Testing
     try place.makeMusic()
     let lines = try place.run("doctor", "-q").out.split(separator: "\n")
     let version = try RawDatabase(place.path("music.store")).value("SELECT sqlite_version()")
-    let hasBug = DoctorCommand.hasWALResetBug(version)
+    let hasBug = LibraryVersion(version).hasWALResetBug
     let line = try #require(lines.first { $0.hasPrefix("sqlite\t") })
     #expect(line.hasPrefix("sqlite\t\(hasBug ? "note" : "ok")\tversion \(version)"))
     #expect(line.contains("WAL-reset bug") == hasBug)
@@ -52,7 +53,7 @@ import Testing
       "3.51.2",
     ]
     let fixed = ["3.44.6", "3.50.7", "3.51.3", "3.51.10", "3.52.0", "4.0.0"]
-    #expect((affected + fixed).filter(DoctorCommand.hasWALResetBug) == affected)
+    #expect((affected + fixed).filter { LibraryVersion($0).hasWALResetBug } == affected)
   }
 
   /// `doctor` uses the words of the command that reads the journal.

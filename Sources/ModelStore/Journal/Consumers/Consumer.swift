@@ -76,6 +76,7 @@ public struct Consumer: Sendable {
         reportPassing(error)
       }
     }
+    report(next, to: engine)
     return next.batch
   }
 
@@ -107,7 +108,36 @@ public struct Consumer: Sendable {
         reportPassing(error)
       }
     }
+    report(next, to: engine)
     return next.batch
+  }
+
+  /// Reports the consumer's progress to monitors.
+  private func report(_ finding: Finding, to engine: StoreEngine) {
+    guard engine.monitors.isActive else { return }
+    switch finding {
+    case .batch(let batch): reportProgress(acknowledged: batch.start, to: engine)
+    case .nothing(let end, _):
+      engine.monitors.send(
+        .consumer(
+          ConsumerReport(name: name, acknowledged: JournalPosition(rawValue: end), lag: 0)))
+    }
+  }
+
+  /// Reports a position that was acknowledged, with its distance to the end of the journal.
+  func reportProgress(acknowledged position: JournalPosition, to engine: StoreEngine) {
+    guard engine.monitors.isActive else { return }
+    do {
+      let end = try engine.connections.facts.sync { connection in
+        try JournalReader.newest(on: connection)
+      }
+      engine.monitors.send(
+        .consumer(
+          ConsumerReport(
+            name: name, acknowledged: position, lag: max(0, (end ?? 0) - position.rawValue))))
+    } catch {
+      lease.scope.report(StoreError(reporting: error))
+    }
   }
 
   /// The result of searching for a batch.

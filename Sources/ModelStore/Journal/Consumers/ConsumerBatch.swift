@@ -77,7 +77,12 @@ public struct ConsumerBatch: Sendable {
       if cursor.position > end.rawValue, try moves(from: places) { return }
       if try !moves(from: nil) { _ = try Consumer.cursor(of: consumer.name, on: connection) }
     }
+    consumer.reportProgress(
+      acknowledged: JournalPosition(rawValue: place), to: consumer.lease.engine)
   }
+
+  /// The position of the consumer when the batch was read.
+  var start: JournalPosition { JournalPosition(rawValue: cursor.position) }
 
   /// The last position up to `position` that does not split a store's transaction.
   private func place(reachedBy position: JournalPosition) -> JournalPosition {

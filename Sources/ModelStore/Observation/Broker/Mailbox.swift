@@ -36,6 +36,15 @@ class Mailbox<Event: ObservedEvent>: Outlet, @unchecked Sendable {
       return first
     }
 
+    /// The number of waiting events, if it has just become one that is reported: 64, 128, 256 and
+    /// so on.
+    var backlog: Int? {
+      guard let count = desk?.waiting.count, count >= 64, count & (count - 1) == 0 else {
+        return nil
+      }
+      return count
+    }
+
     /// The first commit that the first event contains; nil when no event waits.
     var firstVersion: UInt64? { desk?.waiting.firstVersion }
 
@@ -128,9 +137,10 @@ class Mailbox<Event: ObservedEvent>: Outlet, @unchecked Sendable {
     /// into that event.
     var isSealed = false
 
+    var count: Int { events.count + (folding == nil ? 0 : 1) }
+
     /// - Complexity: O(size of `event`), independent of the number of waiting events.
     mutating func append(_ event: Event, capacity: Int) -> Bool {
-      let count = events.count + (folding == nil ? 0 : 1)
       let isFolded = count >= capacity && !isSealed
       isSealed = false
       guard isFolded else {
@@ -191,6 +201,7 @@ class Mailbox<Event: ObservedEvent>: Outlet, @unchecked Sendable {
 
   /// Accepts the event of a commit.
   final func put(_ event: Event) -> ChangeBroker.Outcome {
+    var backlog: Int?
     let (reader, outcome): (CheckedContinuation<Event?, Never>?, ChangeBroker.Outcome) =
       state.withLock { state in
         let flags = state.flags
@@ -205,10 +216,12 @@ class Mailbox<Event: ObservedEvent>: Outlet, @unchecked Sendable {
         // coalesced.
         let isAwaited = flags.contains(.isAwaited) && !isPaused
         let needsTurn = state.append(event, capacity: isAwaited ? .max : state.capacity)
+        backlog = state.backlog
         guard needsTurn, state.receiver != nil, !isPaused else { return (nil, []) }
         return (nil, isAwaited ? [.ready, .awaited] : .ready)
       }
     reader?.resume(returning: event)
+    if let backlog { scope?.reportBacklog(backlog) }
     return outcome
   }
 

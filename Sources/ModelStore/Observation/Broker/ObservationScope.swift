@@ -8,6 +8,7 @@ final class ObservationScope: Sendable {
   let broker: ChangeBroker
   /// Receives errors that cannot be thrown to a caller.
   let report: @Sendable (StoreError) -> Void
+  private let monitors: Monitors?
   /// The bags of observing objects that do not hold a bag themselves.
   let ownedBags = OwnedBags()
   private let isOver = Atomic(false)
@@ -29,10 +30,17 @@ final class ObservationScope: Sendable {
     var nextNumber: UInt64 = 0
   }
 
-  init(_ broker: ChangeBroker, report: @escaping @Sendable (StoreError) -> Void) {
+  init(
+    _ broker: ChangeBroker, monitors: Monitors? = nil,
+    report: @escaping @Sendable (StoreError) -> Void
+  ) {
     self.broker = broker
+    self.monitors = monitors
     self.report = report
   }
+
+  /// Reports an observation with that many waiting events.
+  func reportBacklog(_ eventCount: Int) { monitors?.send(.backlog(eventCount: eventCount)) }
 
   /// Whether the store has been closed or released.
   var hasEnded: Bool { isOver.load(ordering: .sequentiallyConsistent) }

@@ -1,0 +1,83 @@
+internal import Synchronization
+
+/// What a worker of one consumer needs of the store: its lease, its batches, and its dead letters.
+/// `StoreWorker` of the product `ModelStoreService` uses it.
+package struct WorkerDesk: Sendable {
+  /// What a worker does next.
+  package enum Work: Sendable {
+    /// Dead letters that wait for a replay.
+    case replays([DeadLetter])
+    case batch(ConsumerBatch)
+  }
+
+  private let consumer: Consumer
+  private let holder: String
+  private let listener: JournalListeners.Listener
+
+  /// - Parameter holder: Unique among the workers of all processes.
+  package init(_ consumer: Consumer, holder: String) {
+    self.consumer = consumer
+    self.holder = holder
+    listener = JournalListeners.Listener(consumer.lease)
+  }
+
+  private var engine: StoreEngine {
+    get throws { try consumer.lease.held }
+  }
+
+  /// Takes or renews the lease.
+  ///
+  /// - Returns: Whether this worker has it.
+  package func takeLease(for duration: Duration) async throws -> Bool {
+    let (consumer, holder) = (consumer.name, holder)
+    return try await engine.maintenance.transactionOnQueue(.waits) { connection in
+      let now = WritingProgram.now
+      return try WorkerLease(connection: connection, consumer: consumer, holder: holder)
+        .take(until: now + Int64(duration / .microseconds(1)), now: now)
+    }
+  }
+
+  /// Ends the lease, so that another process can go on at once.
+  package func endLease() async throws {
+    let (consumer, holder) = (consumer.name, holder)
+    try await engine.maintenance.transactionOnQueue(.waits) { connection in
+      try WorkerLease(connection: connection, consumer: consumer, holder: holder).end()
+    }
+  }
+
+  /// Returns what to do next, and waits until there is something.
+  ///
+  /// - Returns: nil if the task was cancelled, or if the store was closed.
+  package func next(limit: Int) async throws -> Work? {
+    try await listener.first {
+      let name = consumer.name
+      let replays = try await engine.connections.readers.async { connection in
+        try DeadLetters(connection: connection).all(of: name, onlyReplays: true)
+      }
+      if !replays.isEmpty { return .replays(replays) }
+      return try await consumer.nextOnQueue(limit: limit).map { .batch($0) }
+    }
+  }
+
+  /// Stores a change that the worker gives up on.
+  package func bury(_ change: JournalChange, _ error: any Error, attemptCount: Int) async throws {
+    let letter = DeadLetter(
+      consumer: consumer.name, change: change, error: Self.text(of: error),
+      attemptCount: attemptCount, failedAt: WritingProgram.now, isWaitingForReplay: false)
+    try await engine.maintenance.transactionOnQueue(.waits) { connection in
+      try DeadLetters(connection: connection).put(letter)
+    }
+  }
+
+  /// Removes a letter whose replay succeeded.
+  package func remove(_ letter: DeadLetter) async throws {
+    try await engine.maintenance.transactionOnQueue(.waits) { connection in
+      _ = try DeadLetters(connection: connection)
+        .remove(letter.consumer, [letter.change.position])
+    }
+  }
+
+  private static func text(of error: any Error) -> String {
+    (error as? StoreError)?.message ?? String(describing: error)
+  }
+}

@@ -1,0 +1,44 @@
+// The state of a store, for readiness probes.
+extension Store {
+  /// Returns what a readiness probe asks. It changes nothing, and does not wait for a running write.
+  ///
+  /// ```swift
+  /// let health = try store.health()
+  /// let isReady = health.isWritable && health.consumerLags.values.allSatisfy { $0 < 10_000 }
+  /// ```
+  ///
+  /// - Throws: ``StoreError`` if the file cannot be read.
+  /// - Complexity: About five small statements for each table of the models.
+  public func health() throws -> StoreHealth {
+    let engine = try open
+    let lags = try consumers().map { ($0.name, $0.lag) }
+    return StoreHealth(
+      obstacle: try writeObstacle(of: engine), oldestRead: engine.monitors.oldestRead,
+      logByteCount: try engine.file.logByteCount(), freeByteCount: engine.file.freeByteCount,
+      consumerLags: Dictionary(lags, uniquingKeysWith: max),
+      drift: try schemaDrift().map(\.owner.name), sqliteVersion: Self.sqliteVersion,
+      sqliteBugs: LibraryVersion.current.bugs)
+  }
+
+  /// Returns what a readiness probe asks, as the synchronous form does.
+  public func health() async throws -> StoreHealth {
+    try await open.readCalls.run { [self] in try health() }
+  }
+
+  /// Why no write may begin; nil if one may.
+  private func writeObstacle(of engine: StoreEngine) throws -> String? {
+    do {
+      try lease.checkAcceptsWrites()
+      try engine.configuration.checkWritable()
+      try engine.file.checkPresence()
+      // A write that runs has passed the check.
+      guard engine.connections.writer.isIdle else { return nil }
+      try engine.connections.writer.sync { writer in try writer.checkReady() }
+      return nil
+    } catch let problem as DatabaseFile.Problem {
+      return problem.storeError.message
+    } catch let error as StoreError {
+      return error.message
+    }
+  }
+}

@@ -1,0 +1,177 @@
+#if Service
+  public import Metrics
+  public import ModelStore
+  import Synchronization
+
+  /// Counts and times what a store does, with swift-metrics.
+  ///
+  /// ```swift
+  /// try store.addMonitor(StoreMetrics(store: "notes"))
+  /// ```
+  ///
+  /// Each metric has the dimension `store`. Durations are in nanoseconds.
+  ///
+  /// | Metric | Kind | What it measures |
+  /// |---|---|---|
+  /// | `modelstore_writes` | counter | ended writes, by `outcome`: committed, refused, rolled_back, unknown |
+  /// | `modelstore_write_duration` | timer | writes from the call to the return |
+  /// | `modelstore_write_step_duration` | timer | the steps of committed writes, by `step`: queue, begin, body, validation, commit, publishing |
+  /// | `modelstore_changed_rows` | counter | rows that committed writes changed |
+  /// | `modelstore_commit_sharing` | recorder | writes that shared a COMMIT |
+  /// | `modelstore_read_duration` | timer | reads |
+  /// | `modelstore_read_queue_duration` | timer | waits for a free reader |
+  /// | `modelstore_checkpoint_duration` | timer | checkpoints |
+  /// | `modelstore_log_pages` | gauge | pages of the write-ahead log at the latest checkpoint |
+  /// | `modelstore_foreign_commits` | counter | commits of other programs, by `exact` |
+  /// | `modelstore_resyncs` | counter | resets of observers |
+  /// | `modelstore_backlog_events` | gauge | undelivered events of an observation that falls behind |
+  /// | `modelstore_consumer_lag` | gauge | positions that a consumer has not acknowledged, by `consumer` |
+  /// | `modelstore_slow_statements` | counter | slow statements |
+  /// | `modelstore_failures` | counter | failures that no caller receives, by `code` |
+  public final class StoreMetrics: StoreMonitor {
+    /// The duration from which a statement counts as slow.
+    public let slowStatementDuration: Duration?
+    private let factory: any MetricsFactory
+    private let store: String
+    private let writes: WriteMetrics
+    private let readDuration: Timer
+    private let readQueueDuration: Timer
+    private let checkpointDuration: Timer
+    private let logPages: Gauge
+    private let exactCommits: Counter
+    private let inexactCommits: Counter
+    private let resyncs: Counter
+    private let backlog: Gauge
+    private let slowStatements: Counter
+    private let lags = Mutex<[String: Gauge]>([:])
+
+    /// Creates a monitor.
+    ///
+    /// - Parameters:
+    ///   - store: The value of the dimension `store`.
+    ///   - factory: Makes the metrics. By default, the one that the program has bootstrapped.
+    ///   - slowStatementDuration: With nil, no statement is timed.
+    public init(
+      store: String, factory: any MetricsFactory = MetricsSystem.factory,
+      slowStatementDuration: Duration? = .milliseconds(100)
+    ) {
+      self.slowStatementDuration = slowStatementDuration
+      self.factory = factory
+      self.store = store
+      let metrics = StoreDimension(store: store, factory: factory)
+      writes = WriteMetrics(metrics)
+      readDuration = metrics.timer("read_duration")
+      readQueueDuration = metrics.timer("read_queue_duration")
+      checkpointDuration = metrics.timer("checkpoint_duration")
+      logPages = metrics.gauge("log_pages")
+      exactCommits = metrics.counter("foreign_commits", ("exact", "true"))
+      inexactCommits = metrics.counter("foreign_commits", ("exact", "false"))
+      resyncs = metrics.counter("resyncs")
+      backlog = metrics.gauge("backlog_events")
+      slowStatements = metrics.counter("slow_statements")
+    }
+
+    public func receive(_ event: StoreEvent) {
+      switch event {
+      case .writeQueued, .writeBegan: break
+      case .writeEnded(let report): writes.record(report)
+      case .readEnded(let report):
+        readDuration.record(duration: report.duration)
+        readQueueDuration.record(duration: report.queue)
+      case .checkpoint(let report):
+        checkpointDuration.record(duration: report.duration)
+        logPages.record(report.pageCount)
+      case .foreignCommit(let report):
+        (report.isExact ? exactCommits : inexactCommits).increment()
+      case .resync: resyncs.increment()
+      case .backlog(let count): backlog.record(count)
+      case .consumer(let report): lag(of: report.name).record(report.lag)
+      case .slowStatement: slowStatements.increment()
+      case .failure(let error):
+        StoreDimension(store: store, factory: factory)
+          .counter("failures", ("code", error.code.rawValue)).increment()
+      @unknown default: break
+      }
+    }
+
+    private func lag(of consumer: String) -> Gauge {
+      lags.withLock { lags in
+        if let gauge = lags[consumer] { return gauge }
+        let gauge = StoreDimension(store: store, factory: factory)
+          .gauge("consumer_lag", ("consumer", consumer))
+        lags[consumer] = gauge
+        return gauge
+      }
+    }
+  }
+
+  /// The metrics of writes.
+  private struct WriteMetrics {
+    private let committed: Counter
+    private let refused: Counter
+    private let rolledBack: Counter
+    private let unknown: Counter
+    private let duration: Timer
+    /// By the names of steps.
+    private let steps: [String: Timer]
+    private let changedRows: Counter
+    private let sharing: Recorder
+
+    init(_ metrics: StoreDimension) {
+      func outcome(_ name: String) -> Counter { metrics.counter("writes", ("outcome", name)) }
+      committed = outcome("committed")
+      refused = outcome("refused")
+      rolledBack = outcome("rolled_back")
+      unknown = outcome("unknown")
+      duration = metrics.timer("write_duration")
+      steps = Dictionary(
+        uniqueKeysWithValues: WriteReport.Times.stepNames.map { name in
+          (name, metrics.timer("write_step_duration", ("step", name)))
+        })
+      changedRows = metrics.counter("changed_rows")
+      sharing = metrics.recorder("commit_sharing")
+    }
+
+    func record(_ report: WriteReport) {
+      duration.record(duration: report.times.total)
+      switch report.outcome {
+      case .committed:
+        committed.increment()
+        changedRows.increment(by: report.changedRowCount)
+        sharing.record(report.sharingCount)
+        for (name, duration) in report.times.steps { steps[name]?.record(duration: duration) }
+      case .refused: refused.increment()
+      case .rolledBack: rolledBack.increment()
+      case .unknown: unknown.increment()
+      }
+    }
+  }
+
+  /// Makes metrics with the prefix of the product and the dimension of one store.
+  private struct StoreDimension {
+    let store: String
+    let factory: any MetricsFactory
+
+    func counter(_ name: String, _ dimensions: (String, String)...) -> Counter {
+      Counter(label: label(name), dimensions: all(dimensions), factory: factory)
+    }
+
+    func timer(_ name: String, _ dimensions: (String, String)...) -> Timer {
+      Timer(label: label(name), dimensions: all(dimensions), factory: factory)
+    }
+
+    func gauge(_ name: String, _ dimensions: (String, String)...) -> Gauge {
+      Gauge(label: label(name), dimensions: all(dimensions), aggregate: false, factory: factory)
+    }
+
+    func recorder(_ name: String) -> Recorder {
+      Recorder(label: label(name), dimensions: all([]), aggregate: true, factory: factory)
+    }
+
+    private func label(_ name: String) -> String { "modelstore_\(name)" }
+
+    private func all(_ dimensions: [(String, String)]) -> [(String, String)] {
+      [("store", store)] + dimensions
+    }
+  }
+#endif

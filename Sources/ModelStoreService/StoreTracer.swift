@@ -1,0 +1,106 @@
+#if Service
+  public import ModelStore
+  import Synchronization
+  public import Tracing
+
+  /// Makes a span of swift-distributed-tracing for each write of a store, inside the span of its
+  /// caller.
+  ///
+  /// ```swift
+  /// try store.addMonitor(StoreTracer(store: "notes"))
+  /// ```
+  ///
+  /// The attributes follow OpenTelemetry's conventions for databases: `db.system.name`,
+  /// `db.namespace`, `db.operation.name`, and `error.type` if the write failed. Those that begin with
+  /// `modelstore.` are the number of changed rows, the id in the change journal, the number of writes
+  /// that shared the COMMIT, and the milliseconds of each step.
+  ///
+  /// If the change journal is on, the context of the span is also the tag of the commit record,
+  /// unless the write has set a tag. Other processes link to it: ``addLinks(to:in:)``.
+  ///
+  /// Reads have no spans: most take a few microseconds, less than a span.
+  public final class StoreTracer: StoreMonitor {
+    private let tracer: any Tracer
+    private let store: String
+    private let spans = Mutex<[UInt64: any Span]>([:])
+
+    /// Creates a monitor.
+    ///
+    /// - Parameters:
+    ///   - store: The value of the attribute `db.namespace`.
+    ///   - tracer: By default, the one that the program has bootstrapped.
+    public init(store: String, tracer: any Tracer = InstrumentationSystem.tracer) {
+      self.store = store
+      self.tracer = tracer
+    }
+
+    public func receive(_ event: StoreEvent) {
+      switch event {
+      case .writeQueued(let number): begin(number)
+      case .writeBegan(let number):
+        spans.withLock { $0[number] }?.addEvent("turn")
+      case .writeEnded(let report): end(report)
+      default: break
+      }
+    }
+
+    public func tag(ofWrite write: UInt64) -> String? {
+      guard let span = spans.withLock({ $0[write] }) else { return nil }
+      return TraceTag.text(of: span.context, by: tracer)
+    }
+
+    /// Adds links to a span: one to each write in `transactions` that a tracer tagged, also in
+    /// another process.
+    ///
+    /// ```swift
+    /// for try await batch in consumer.batches() {
+    ///   try await withSpan("index notes") { span in
+    ///     tracer.addLinks(to: batch.transactions, in: span)
+    ///     …
+    ///   }
+    /// }
+    /// ```
+    public func addLinks(to transactions: [JournalTransaction], in span: any Span) {
+      for transaction in transactions {
+        guard let tag = transaction.tag,
+          let context = TraceTag.context(of: tag, by: tracer)
+        else { continue }
+        span.addLink(SpanLink(context: context, attributes: [:]))
+      }
+    }
+
+    private func begin(_ number: UInt64) {
+      let span = tracer.startAnySpan("write \(store)", ofKind: .client)
+      span.attributes["db.system.name"] = "sqlite"
+      span.attributes["db.namespace"] = store
+      span.attributes["db.operation.name"] = "write"
+      spans.withLock { $0[number] = span }
+    }
+
+    private func end(_ report: WriteReport) {
+      guard let span = spans.withLock({ $0.removeValue(forKey: report.number) }) else { return }
+      span.attributes["modelstore.changed_rows"] = report.changedRowCount
+      if let transaction = report.transaction {
+        span.attributes["modelstore.transaction"] = transaction.description
+      }
+      if report.sharingCount > 1 { span.attributes["modelstore.sharing"] = report.sharingCount }
+      for (step, duration) in report.times.steps {
+        span.attributes["modelstore.\(step)_ms"] = duration / .milliseconds(1)
+      }
+      switch report.outcome {
+      case .committed: break
+      case .refused(let error), .unknown(let error): fail(span, error, error.code.rawValue)
+      case .rolledBack(let error):
+        fail(span, error, (error as? StoreError)?.code.rawValue ?? "\(type(of: error))")
+      }
+      span.end()
+    }
+
+    private func fail(_ span: any Span, _ error: any Error, _ type: String) {
+      span.attributes["error.type"] = type
+      // The message of an error of the store contains no values of records.
+      span.recordError(error)
+      span.setStatus(SpanStatus(code: .error, message: type))
+    }
+  }
+#endif

@@ -1,0 +1,45 @@
+#if Service
+  import ModelStore
+  import Tracing
+
+  /// The trace context of a write, as the tag of its commit record. So a process that reads the
+  /// change journal can link its spans to those of the process that wrote.
+  ///
+  /// The text is `trace:` and pairs such as `traceparent=00-…`, separated by `;`. Which pairs there
+  /// are depends on the tracer: <https://www.w3.org/TR/trace-context/>.
+  struct TraceTag {
+    private static let prefix = "trace:"
+
+    /// Returns the tag of a context; nil if the tracer injects nothing.
+    static func text(of context: ServiceContext, by tracer: any Tracer) -> String? {
+      var carrier: [String: String] = [:]
+      tracer.inject(context, into: &carrier, using: PairInjector())
+      guard !carrier.isEmpty else { return nil }
+      return prefix
+        + carrier.sorted { $0.key < $1.key }.map { "\($0.key)=\($0.value)" }.joined(separator: ";")
+    }
+
+    /// Returns the context of a tag; nil if the tag has none.
+    static func context(of tag: String, by tracer: any Tracer) -> ServiceContext? {
+      guard tag.hasPrefix(prefix) else { return nil }
+      var carrier: [String: String] = [:]
+      for pair in tag.dropFirst(prefix.count).split(separator: ";") {
+        let parts = pair.split(separator: "=", maxSplits: 1).map(String.init)
+        if parts.count == 2 { carrier[parts[0]] = parts[1] }
+      }
+      var context = ServiceContext.topLevel
+      tracer.extract(carrier, into: &context, using: PairExtractor())
+      return context.isEmpty ? nil : context
+    }
+
+    private struct PairInjector: Injector {
+      func inject(_ value: String, forKey key: String, into carrier: inout [String: String]) {
+        carrier[key] = value
+      }
+    }
+
+    private struct PairExtractor: Extractor {
+      func extract(key: String, from carrier: [String: String]) -> String? { carrier[key] }
+    }
+  }
+#endif

@@ -1,0 +1,64 @@
+#if Service
+  import InMemoryLogging
+  import Logging
+  import ModelStore
+  import ModelStoreService
+  import Testing
+
+  @Suite(.tags(.unit)) struct StoreLoggerTests {
+    private let world: ServiceWorld
+    private let handler = InMemoryLogHandler()
+
+    init() throws {
+      world = try ServiceWorld()
+    }
+
+    private func log(_ level: Logger.Level, slow: Duration? = nil) throws {
+      let logger = Logger(label: "notes") { [handler] _ in
+        var handler = handler
+        handler.logLevel = level
+        return handler
+      }
+      try world.store.addMonitor(StoreLogger(logger, slowStatementDuration: slow))
+    }
+
+    @Test func writesAreLoggedWithTheirOutcome() throws {
+      try log(.trace)
+      try world.insert(1)
+      #expect(throws: StoreError.self) { try world.insert(2, "") }
+      let entries = handler.entries
+      #expect(entries.map(\.message) == ["write committed", "write refused"])
+      #expect(entries.map(\.level) == [.trace, .debug])
+      #expect(entries.first?.metadata["rows"] == "1")
+      #expect(entries.last?.metadata["rules"] == ["Note.text.length"])
+    }
+
+    @Test func atTheUsualLevelOrdinaryWorkLogsNothing() throws {
+      try log(.info)
+      try world.insert(1)
+      _ = try world.store.fetch(Note.all)
+      try world.store.checkpoint()
+      #expect(handler.entries.isEmpty)
+    }
+
+    @Test func aSlowStatementIsAWarningWithItsPlanAndNoValues() throws {
+      try log(.info, slow: .zero)
+      let text = "secret"
+      _ = try world.store.read { tx in try tx.rows("SELECT id FROM Note WHERE text = \(text)") }
+      let entry = handler.entries.first {
+        $0.metadata["sql"] == "SELECT id FROM Note WHERE text = ?1"
+      }
+      #expect(entry?.level == .warning)
+      #expect(entry?.metadata["plan"] == ["SCAN Note"])
+      #expect(!handler.entries.contains { "\($0.metadata)".contains("secret") })
+    }
+
+    @Test func theErrorOfABodyIsLoggedByItsTypeOnly() throws {
+      struct Secret: Error { let text = "secret" }
+      try log(.debug)
+      #expect(throws: Secret.self) { try world.store.write { _ in throw Secret() } }
+      #expect(handler.entries.map(\.message) == ["write rolled back"])
+      #expect(handler.entries.first?.metadata["error"] == "Secret")
+    }
+  }
+#endif

@@ -1,0 +1,185 @@
+import Testing
+
+@testable import ModelStore
+
+/// What monitors receive of writes, reads and upkeep.
+@Suite(.tags(.unit), .timeLimit(.minutes(30))) struct MonitorTests {
+  private let directory: TemporaryDirectory
+  private let store: Store
+  private let log = EventLog()
+
+  init() throws {
+    directory = try TemporaryDirectory()
+    store = try Store(at: directory.file("a.store"), models: Artist.self)
+    try store.addMonitor(log)
+  }
+
+  private struct Refusal: Error {}
+
+  private func insert(_ id: Int64, _ name: String = "a") throws {
+    try store.write { tx in try tx.insert(Artist(id: id, name: name)) }
+  }
+
+  @Test func aWriteIsReportedWithItsOutcomeAndRows() throws {
+    try insert(1)
+    #expect(throws: StoreError.self) { try insert(2, "") }
+    #expect(throws: Refusal.self) { try store.write { _ in throw Refusal() } }
+    #expect(
+      log.taken() == [
+        "queued 1", "began 1", "ended 1 committed rows 1 sharing 1",
+        "queued 2", "began 2",
+        "ended 2 refused [\"Artist.name.length\"] rows 0 sharing 0",
+        "queued 3", "began 3", "ended 3 rolled back Refusal rows 0 sharing 0",
+      ])
+  }
+
+  @Test func theStepsOfAWriteAddUpToNoMoreThanItsWholeTime() throws {
+    try insert(1)
+    let times = try #require(log.writes.first).times
+    let sum = times.steps.reduce(Duration.zero) { $0 + $1.duration }
+    #expect(sum <= times.total && times.steps.allSatisfy { $0.duration >= .zero })
+    #expect(times.body > .zero && times.commit > .zero)
+  }
+
+  @Test func writesThatShareACommitAreReportedOneByOne() async throws {
+    let errors = await HeldWriter.run(
+      on: store,
+      [
+        { tx in try tx.insert(Artist(id: 1, name: "a")) },
+        { tx in try tx.insert(Artist(id: 2, name: "")) },
+        { tx in
+          try tx.insert(Artist(id: 3, name: "c"))
+          try tx.insert(Artist(id: 4, name: "d"))
+        },
+      ])
+    #expect(errors.map { $0 == nil } == [true, false, true])
+    let ended = log.taken().filter { $0.hasPrefix("ended") }.sorted()
+    #expect(
+      ended == [
+        "ended 1 committed rows 1 sharing 2",
+        "ended 2 refused [\"Artist.name.length\"] rows 0 sharing 0",
+        "ended 3 committed rows 2 sharing 2",
+      ])
+  }
+
+  /// The synchronous forms, which an asynchronous function cannot name.
+  private func writeReturningChangesAndPreview() throws {
+    _ = try store.writeReturningChanges { tx in try tx.insert(Artist(id: 1, name: "a")) }
+    _ = try store.preview { tx in try tx.insert(Artist(id: 5, name: "a")) }
+  }
+
+  @Test func everyFormOfWritingIsReportedAndAPreviewIsNot() async throws {
+    try writeReturningChangesAndPreview()
+    try await store.writeAlone { tx in try tx.insert(Artist(id: 2, name: "a")) }
+    try await store.write { tx in try tx.insert(Artist(id: 3, name: "a")) }
+    _ = try await store.writeReturningChanges { tx in try tx.insert(Artist(id: 4, name: "a")) }
+    #expect(log.writes.map(\.changedRowCount) == [1, 1, 1, 1])
+  }
+
+  /// The synchronous forms, which an asynchronous function cannot name.
+  private func readInEachForm() throws {
+    _ = try store.read { tx in try tx.fetch(Artist.all) }
+    _ = try store.fetch(Artist.all)
+    _ = try store.find(Artist.self, 1)
+    #expect(throws: StoreError.self) { try store.read { tx in try tx.rows("SELECT nothing") } }
+  }
+
+  @Test func everyFormOfReadingIsReported() async throws {
+    try readInEachForm()
+    _ = try await store.read { tx in try tx.fetch(Artist.all) }
+    _ = try await store.fetch(Artist.all)
+    _ = try await store.find(Artist.self, 1)
+    #expect(
+      log.taken() == ["read", "read", "read", "read failed", "read", "read", "read"])
+  }
+
+  @Test func aSlowStatementIsReportedWithItsPlanAndWithoutItsValues() throws {
+    let slow = EventLog(slowStatementDuration: .zero)
+    try store.addMonitor(slow)
+    let name = "secret"
+    _ = try store.read { tx in try tx.rows("SELECT id FROM Artist WHERE name = \(name)") }
+    let lines = slow.taken().filter { $0.contains("WHERE name") }
+    #expect(lines == ["slow SELECT id FROM Artist WHERE name = ?1 [\"SCAN Artist\"]"])
+  }
+
+  @Test func slowStatementsOfWritesAreReportedToo() throws {
+    let slow = EventLog(slowStatementDuration: .zero)
+    try store.addMonitor(slow)
+    try store.write { tx in try tx.execute("DELETE FROM Artist WHERE id > 3") }
+    #expect(slow.taken().contains { $0.hasPrefix("slow DELETE FROM Artist WHERE id > 3") })
+  }
+
+  @Test func aCheckpointIsReported() throws {
+    try insert(1)
+    _ = log.taken()
+    try store.checkpoint()
+    #expect(log.taken() == ["checkpoint true"])
+  }
+
+  @Test func aCommitOfAnotherProgramIsReported() throws {
+    let token = try store.observe(Artist.self) { _ in }
+    _ = log.taken()
+    try PlainDatabase(directory.file("a.store")).execute("INSERT INTO Artist VALUES (9, 'x')")
+    try store.refresh()
+    // Without the journal, nothing is known about the commit.
+    #expect(log.taken() == ["foreign 0 exact false", "resync"])
+    try store.changeJournal.enable(.full)
+    try PlainDatabase(directory.file("a.store")).execute("INSERT INTO Artist VALUES (10, 'x')")
+    _ = log.taken()
+    try store.refresh()
+    #expect(log.taken().contains("foreign 1 exact true"))
+    token.cancel()
+  }
+
+  @Test func aConsumerReportsHowFarItIs() throws {
+    try store.changeJournal.enable(.full)
+    let consumer = try store.consumer("mirror")
+    try insert(1)
+    _ = log.taken()
+    let batch = try #require(try consumer.next())
+    let end = batch.end.rawValue
+    try batch.acknowledge()
+    let lines = log.taken().filter { $0.hasPrefix("consumer") }
+    #expect(
+      lines == [
+        "consumer mirror \(batch.start.rawValue) lag \(end - batch.start.rawValue)",
+        "consumer mirror \(end) lag 0",
+      ])
+  }
+
+  @Test func aMonitorTagsTheCommitRecordUnlessTheWriteHasATag() throws {
+    try store.changeJournal.enable(.full)
+    try store.addMonitor(EventLog(tag: "trace:1"))
+    try insert(1)
+    try store.write { tx in
+      tx.sign(author: "ada", tag: "import")
+      try tx.insert(Artist(id: 2, name: "b"))
+    }
+    let history = try store.changeJournal.transactions(after: .start, limit: 10)
+    #expect(history.compactMap(\.tag) == ["trace:1", "import"])
+    #expect(log.writes.map { $0.transaction != nil } == [true, true])
+  }
+
+  @Test func aMonitorEndsWithItsStoreAndCostsNothingAfterwards() throws {
+    let other = try Store(at: directory.file("a.store"), models: Artist.self)
+    store.close()
+    _ = log.taken()
+    #expect(!other.engine.monitors.isActive)
+    try other.write { tx in try tx.insert(Artist(id: 1, name: "a")) }
+    #expect(log.taken() == [])
+  }
+
+  @Test func anObservationThatFallsBehindIsReported() throws {
+    let token = try store.observe(.model(Artist.self), coalescing: .every) { _ in }
+    token.pause()
+    for id in 1...130 { try insert(Int64(id)) }
+    #expect(log.taken().filter { $0.hasPrefix("backlog") } == ["backlog 64", "backlog 128"])
+    token.cancel()
+  }
+
+  @Test func aFailureThatNoCallerReceivesIsReported() throws {
+    store.engine.report(StoreError(.journalGap, "A gap."))
+    store.lease.scope.report(StoreError(.busy, "Busy."))
+    #expect(log.taken() == ["failure journalGap", "failure busy"])
+  }
+}
