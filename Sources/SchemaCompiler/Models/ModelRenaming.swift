@@ -120,6 +120,11 @@ package struct ModelRenaming: Sendable {
     case .noOverlap(let per):
       new.demand = .noOverlap(per: per.map { field($0, of: rule.model) })
     }
+    // A message that describes the demand follows it.
+    func described(_ rule: Rule) -> String {
+      Rule(rule.name, of: rule.model, fields: rule.fields, rule.demand).message
+    }
+    if rule.message == described(rule) { new.message = described(new) }
     return new
   }
 
