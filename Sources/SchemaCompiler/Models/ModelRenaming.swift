@@ -149,6 +149,7 @@ package struct ModelRenaming: Sendable {
       let source = aggregate.model
       aggregate.model = model(source)
       aggregate.field = aggregate.field.map { field($0, of: source) }
+      aggregate.expression = aggregate.expression.map { expression($0, of: source) }
       aggregate.order = aggregate.order.map { field($0, of: source) }
       aggregate.condition = aggregate.condition.map { expression($0, of: source) }
       aggregate.match = renamed(aggregate.match, from: source, to: target)
