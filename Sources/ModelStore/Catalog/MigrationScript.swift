@@ -3,7 +3,7 @@ struct MigrationScript {
   private let content: Migration.Content
   /// The statements; empty for a closure.
   let statements: [String]
-  /// How messages begin: "The migration 3 add_due_date".
+  /// What it is, for the beginning of messages: "Migration 3 add_due_date".
   let place: String
 
   init(_ migration: Migration) {

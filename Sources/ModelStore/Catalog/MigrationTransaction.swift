@@ -36,8 +36,8 @@ public struct MigrationTransaction: ~Copyable {
   /// Calls `body` with each row of a statement, in the statement's order. One row at a time is in
   /// memory.
   ///
-  /// `body` may write into other tables than those that the statement reads. To change the rows that
-  /// you read, use ``forEachBatch(of:columns:size:progress:_:)``.
+  /// `body` may write into other tables than those that the statement reads. To change the rows
+  /// that you read, use ``forEachBatch(of:columns:size:progress:_:)``.
   ///
   /// - Throws: As ``execute(_:)``; what `body` throws.
   public borrowing func forEachRow(

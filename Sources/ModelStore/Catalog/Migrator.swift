@@ -157,7 +157,7 @@ struct Migrator {
     StoreError(
       .rejected,
       """
-      \(script.place) leaves \(broken.count) broken references \
+      \(script.place): it leaves \(broken.count) broken references \
       (\(broken.reasons.joined(separator: ", "))). The migration was rolled back.
       """)
   }
@@ -168,8 +168,8 @@ extension Migrator {
   /// Reverts the applied migrations above `version`, newest first.
   ///
   /// - Parameter declared: The program's migrations, for what the ledger does not have.
-  /// - Throws: As ``apply(_:creating:isKept:)``; ``StoreError`` with code `migrationConflict` if one
-  ///   of them is irreversible. Nothing was changed then.
+  /// - Throws: As ``apply(_:creating:isKept:)``; ``StoreError`` with code `migrationConflict` if
+  ///   one of them is irreversible. Nothing was changed then.
   func revert(
     to version: Int64, declaring declared: [Migration], isKept: Bool = true
   ) throws -> [AppliedMigration] {

@@ -148,9 +148,9 @@ struct StandingMigrations {
     StoreError(
       .migrationConflict,
       """
-      The migration \(migration) replaces \(migration.replaces.count) others. The file has had only \
-      \(done.map(String.init).joined(separator: ", ")) of them, and \(version) is missing here. \
-      Declare the replaced migrations, too; nothing was changed.
+      The migration \(migration) replaces others, of which the file has had only \
+      \(done.map(String.init).joined(separator: ", ")), and \(version) is missing here. Declare the \
+      replaced migrations, too; nothing was changed.
       """)
   }
 }

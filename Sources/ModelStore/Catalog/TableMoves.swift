@@ -3,7 +3,7 @@
 ///
 /// It follows `ALTER TABLE … RENAME` and DROP, so it knows each table under the name that it had at
 /// the beginning. A table whose name is taken by a new table is not a moved table: see
-/// ``tables(in:)``.
+/// ``name(of:in:)``.
 struct TableMoves {
   /// A table that was there at the beginning.
   private struct Move {
@@ -87,22 +87,21 @@ struct TableMoves {
 
   // The result
 
-  /// Returns the present names of the tables that have other names now, by their names at the
-  /// beginning, folded.
+  /// Returns the present name of a table; nil if it is gone.
   ///
-  /// - Parameter present: The names of all tables of the file now, folded. If a table has the old
-  ///   name of a moved table, and is not itself a moved one, it takes the place of that table: so
-  ///   it is when a migration renames a table and fills a new one from it.
-  func tables(in present: Set<ExactText>) -> [ExactText: String] {
-    let taken = Set(moves.values.compactMap { $0.name.map { ExactText($0.asciiFolded) } })
-    var tables: [ExactText: String] = [:]
-    for (origin, move) in moves {
-      guard let name = move.name, ExactText(name.asciiFolded) != origin,
-        !present.contains(origin) || taken.contains(origin)
-      else { continue }
-      tables[origin] = name
+  /// If a table that was created since has the old name of a moved or dropped table, it takes the
+  /// place of that table: so it is when a migration renames a table and fills a new one from it.
+  ///
+  /// - Parameters:
+  ///   - table: Its name at the beginning.
+  ///   - present: The names of all tables of the file now, folded.
+  func name(of table: String, in present: Set<ExactText>) -> String? {
+    let folded = ExactText(table.asciiFolded)
+    guard let move = moves[folded] else { return present.contains(folded) ? table : nil }
+    let isMovedHere = moves.values.contains { other in
+      other.name.map { ExactText($0.asciiFolded) } == folded
     }
-    return tables
+    return present.contains(folded) && !isMovedHere ? table : move.name
   }
 
   /// Returns the present names of the renamed columns of a table, by their names at the beginning,
@@ -111,7 +110,7 @@ struct TableMoves {
   /// - Parameter table: The name at the beginning, folded.
   func columns(of table: ExactText) -> [ExactText: String?] { moves[table]?.columns ?? [:] }
 
-  /// Whether the table that is called `name` now, folded, may have other rows than at the beginning.
+  /// Whether the table that is called `name` now, folded, may have other rows than before.
   func mayHaveWritten(_ name: ExactText) -> Bool {
     mayHaveWrittenAnywhere || written.contains(name)
   }

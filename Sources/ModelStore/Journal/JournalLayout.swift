@@ -9,9 +9,9 @@
 /// A record with many fields takes several consecutive rows, each with the key. Part 0 always
 /// exists.
 ///
-/// What rows hold under a layout never changes. If a model's table changes, its triggers use another
-/// layout. If only names change, all layouts of the model get the new ones, so the entries before
-/// and after belong together.
+/// What rows hold under a layout never changes. If a model's table changes, its triggers use
+/// another layout. If only names change, all layouts of the model get the new ones, so the entries
+/// before and after belong together.
 struct JournalLayout: Hashable, Sendable, Codable {
   struct Field: Hashable, Sendable, Codable {
     var name: String

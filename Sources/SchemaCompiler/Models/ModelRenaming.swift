@@ -120,6 +120,11 @@ package struct ModelRenaming: Sendable {
     case .noOverlap(let per):
       new.demand = .noOverlap(per: per.map { field($0, of: rule.model) })
     }
+    // A message that describes the demand follows it.
+    func described(_ rule: Rule) -> String {
+      Rule(rule.name, of: rule.model, fields: rule.fields, rule.demand).message
+    }
+    if rule.message == described(rule) { new.message = described(new) }
     return new
   }
 
@@ -144,6 +149,7 @@ package struct ModelRenaming: Sendable {
       let source = aggregate.model
       aggregate.model = model(source)
       aggregate.field = aggregate.field.map { field($0, of: source) }
+      aggregate.expression = aggregate.expression.map { expression($0, of: source) }
       aggregate.order = aggregate.order.map { field($0, of: source) }
       aggregate.condition = aggregate.condition.map { expression($0, of: source) }
       aggregate.match = renamed(aggregate.match, from: source, to: target)

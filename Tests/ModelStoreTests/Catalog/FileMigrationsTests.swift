@@ -243,7 +243,7 @@ import Testing
     let error = failure { try migrations([Self.squash]).apply() }
     #expect(
       error?.message
-        == "The migration 10 squash replaces 3 others. The file has had only 1, 2 of them, and 3 is missing here. Declare the replaced migrations, too; nothing was changed."
+        == "The migration 10 squash replaces others, of which the file has had only 1, 2, and 3 is missing here. Declare the replaced migrations, too; nothing was changed."
     )
     #expect(try migrations([Self.column, Self.squash]).apply().map(\.kind) == [.run, .squash])
     #expect(try ledger() == ["10 squash squash [1, 2, 3]"])

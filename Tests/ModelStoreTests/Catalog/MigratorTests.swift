@@ -268,7 +268,7 @@ internal import Testing
     let breaking = Migration(version: 1, name: "break", sql: "DELETE FROM parent")
     #expect(
       message { try Migrator(connection: connection, scope: .app).apply([breaking]) } == """
-        rejected: The migration 1 break leaves 1 broken references (from child to parent). The \
+        rejected: Migration 1 break: it leaves 1 broken references (from child to parent). The \
         migration was rolled back.
         """)
     #expect(try connection.lines("SELECT id FROM parent") == ["1"])
@@ -404,7 +404,7 @@ extension MigratorTests {
       INSERT INTO child VALUES ('a', 1), ('b', 77);
       """)
     let refusal = """
-      The migration 1 change leaves 1 broken references (from child to parent). The migration \
+      Migration 1 change: it leaves 1 broken references (from child to parent). The migration \
       was rolled back.
       """
     #expect(

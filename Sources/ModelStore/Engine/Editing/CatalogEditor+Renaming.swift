@@ -3,7 +3,8 @@ extension CatalogEditor {
   /// Runs a migration's script and keeps what belongs to the models whose tables it changes.
   ///
   /// Models follow their tables: the catalog, bindings, rules, lists and the change journal get the
-  /// new names. The journal continues exactly, unless the script may have changed records or fields.
+  /// new names. The journal continues exactly, unless the script may have changed records or
+  /// fields.
   ///
   /// - Parameters:
   ///   - declared: The program's models. Where they use a table of the file, they decide about the
@@ -20,11 +21,12 @@ extension CatalogEditor {
     let moves = try run()
     let present = try Self.tables(on: connection)
     var names = ModelRenaming.Names()
-    names.tables = moves.tables(in: present)
-    let gone = earlier.filter { model in
-      let table = names.tables[model.tableName].map { ExactText($0.asciiFolded) }
-      return !model.isAdopted && tables.contains(model.tableName)
-        && !present.contains(table ?? model.tableName)
+    var gone: [ModelSchema] = []
+    for model in earlier where tables.contains(model.tableName) {
+      let name = moves.name(of: model.table, in: present)
+      // Another program may bring the table of an adopted model back.
+      if name == nil, !model.isAdopted { gone.append(model) }
+      if let name, !name.isExactly(model.table) { names.tables[model.tableName] = name }
     }
     try CatalogEntries.models.remove(gone.map(\.name), on: connection)
     let kept = earlier.filter { !gone.contains($0) }

@@ -199,7 +199,8 @@ extension CatalogEditor {
     _ body: (Migrator) throws -> Result
   ) throws -> Result {
     try configuration.checkWritable()
-    if let model = self.models.schema.models.first(where: { schema.isDeclared($0.name) }) {
+    let used = self.models.schema.models.first { !$0.isAdopted && schema.isDeclared($0.name) }
+    if let model = used {
       throw StoreError(
         .configurationConflict,
         "A store of this process has declared the model \(model.name) of this file. Close it before you change the file's migrations.",
