@@ -5,8 +5,8 @@ import Testing
 
 @testable import ModelStore
 
-/// Opening with `.migrate` that takes long: progress, cancellation, a full disk, and another process
-/// that waits for it.
+/// Opening with `.migrate` that takes long: progress, cancellation, a full disk, and another
+/// process that waits for it.
 @Suite(.tags(.process), .ownThreads) struct LongMigrationTests {
   private typealias Progress = StoreConfiguration.SchemaProgress
 
