@@ -1,8 +1,8 @@
 /// The settings of a store, each with its unit, its default and the reason for it.
 ///
 /// Two stores on one file in one process share one engine, so their settings must be equal. Only
-/// `schemaChanges`, `schemaProgress`, `changeJournal`, `sharing`, and whether a writing store creates
-/// the file may differ.
+/// `schemaChanges`, `schemaProgress`, `changeJournal`, `sharing`, and whether a writing store
+/// creates the file may differ.
 public struct StoreConfiguration: Hashable, Sendable {
   /// What the store may do with the file.
   public enum Access: Hashable, Sendable {

@@ -20,8 +20,8 @@ struct Reconciler {
 
   /// Applies `plan`, and checks that records keep the values that bindings write.
   ///
-  /// - Parameter onProgress: Called for each binding with the name of its target's model, the number
-  ///   of processed records, and the total.
+  /// - Parameter onProgress: Called for each binding with the name of its target's model, the
+  ///   number of processed records, and the total.
   /// - Returns: The bindings whose records were updated, in the plan's order.
   /// - Throws: ``SQLiteError`` from SQLite, for example if records break a unique rule;
   ///   ``StoreError`` if an expression is rejected or records do not keep their value. The caller

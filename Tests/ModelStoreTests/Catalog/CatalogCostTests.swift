@@ -200,7 +200,8 @@ import Testing
       try first.write { tx in
         try tx.execute(
           """
-          WITH RECURSIVE n (i) AS (VALUES (2) UNION ALL SELECT i + 1 FROM n WHERE i < \(recordCount))
+          WITH RECURSIVE n (i) AS (
+            VALUES (2) UNION ALL SELECT i + 1 FROM n WHERE i < \(recordCount))
           INSERT INTO M0 (id, price) SELECT i, i % 100 FROM n
           """)
       }

@@ -5,8 +5,8 @@ import Testing
 
 @testable import ModelStore
 
-/// Opening with `.migrate` that takes long: progress, cancellation, a full disk, and another process
-/// that waits for it.
+/// Opening with `.migrate` that takes long: progress, cancellation, a full disk, and another
+/// process that waits for it.
 @Suite(.tags(.process), .ownThreads) struct LongMigrationTests {
   private typealias Progress = StoreConfiguration.SchemaProgress
 
@@ -112,7 +112,9 @@ import Testing
     let before = try world.content()
     let isReached = DispatchSemaphore(value: 0)
     let mayGoOn = DispatchSemaphore(value: 0)
+    let parts = Recorder<Int>()
     let configuration = Self.configuration { _, done, _ in
+      parts.add(done)
       guard done == part else { return }
       isReached.signal()
       mayGoOn.wait()
@@ -131,6 +133,7 @@ import Testing
       }
     }
     await #expect(throws: CancellationError.self) { try await task.value }
+    #expect(parts.events.last == part)
     #expect(try world.content() == before)
     try Self.migrate(world.path, Self.configuration())
     #expect(try world.isNew)

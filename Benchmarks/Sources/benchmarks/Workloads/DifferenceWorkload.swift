@@ -1,7 +1,7 @@
 import ModelStore
 
-/// W18: the records that differ between two files of the same table. A third each of the changes are
-/// insertions, updates and deletions.
+/// W18: the records that differ between two files of the same table. A third each of the changes
+/// are insertions, updates and deletions.
 struct DifferenceWorkload {
   let rowCount: Int
   let changeCount: Int
