@@ -1,7 +1,8 @@
 /// A table of a binding in which a trigger evaluates OLD and NEW like stored rows.
 ///
-/// An expression compares by the affinity of the columns it names. OLD and NEW have no affinity. CAST
-/// has one, but changes values that its type cannot hold: it turns a DATE '2021-05-05' into 2021.
+/// An expression compares by the affinity of the columns it names. OLD and NEW have no affinity.
+/// CAST has one, but changes values that its type cannot hold: it turns a DATE '2021-05-05' into
+/// 2021.
 /// Only a column has an affinity and keeps every value unchanged:
 /// <https://sqlite.org/datatype3.html#type_conversions_prior_to_comparison>.
 ///

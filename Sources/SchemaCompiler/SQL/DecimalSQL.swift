@@ -12,8 +12,8 @@ enum DecimalSQL {
   /// Returns the decimal text in `column` times 10 to the power of `scale`.
   ///
   /// It is NULL for NULL, and the real number 0.0 for everything that is not a decimal text of at
-  /// most `scale` digits after the point and ``maxDigitCount`` digits and signs in total. A sum with
-  /// a real number is a real number, so that no such value is lost in a sum.
+  /// most `scale` digits after the point and ``maxDigitCount`` digits and signs in total. A sum
+  /// with a real number is a real number, so that no such value is lost in a sum.
   static func scaled(_ column: String, by scale: Int) -> String {
     let fraction =
       "(CASE instr(\(column), '.') WHEN 0 THEN 0 "

@@ -70,7 +70,8 @@ struct ModelDiagram {
 
   // Mermaid
 
-  /// An entity relationship diagram: <https://mermaid.js.org/syntax/entityRelationshipDiagram.html>.
+  /// An entity relationship diagram:
+  /// <https://mermaid.js.org/syntax/entityRelationshipDiagram.html>.
   var mermaid: String {
     var lines = ["erDiagram"]
     for (index, model) in description.models.enumerated() {

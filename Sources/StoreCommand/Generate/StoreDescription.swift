@@ -3,7 +3,7 @@ import ModelStore
 /// What a file says about some of its models: the input of `generate`.
 struct StoreDescription {
   /// In the order of names, without the models that hold the slots of lists.
-  let models: [ModelSchema]
+  private(set) var models: [ModelSchema]
   /// The bindings between these models, in the order of names.
   let bindings: [BindingSchema]
   /// The rules of these models beside their tables, in the order of names.
@@ -12,6 +12,8 @@ struct StoreDescription {
   let validators: [DeclaredValidator]
   /// All models of the file.
   let all: [ModelSchema]
+  /// The fields whose stored values have other types than the field, as `Model.field`.
+  private(set) var misfits: [String] = []
 
   /// - Parameter names: The models; empty for all. The elements of their lists are included.
   /// - Throws: ``CommandError`` with near misses for an unknown name.
@@ -44,6 +46,37 @@ struct StoreDescription {
     validators = try store.declaredValidators().sorted { $0.name < $1.name }
       .filter { !known.isDisjoint(with: $0.models) }
   }
+
+  /// Returns the description with the type `any` for each field of an adopted model that holds a
+  /// value of another type, among the first rows of its table.
+  func loosened(in opened: OpenedStore) throws -> StoreDescription {
+    var copy = self
+    for (place, model) in models.enumerated() where model.isAdopted {
+      // The collation of a column may be unknown here; typeof does not need it.
+      let classes = model.fields.enumerated().map { index, field in
+        "typeof(\(SQLText.quoted(field.column))) AS c\(index)"
+      }
+      let tests = model.fields.enumerated().map { index, field in
+        "sum(c\(index) NOT IN (\(SwiftType.storageClasses(of: field)))) > 0"
+      }
+      let rows = try opened.read { reads in
+        try reads.rows(
+          SQLText(
+            sql: "SELECT \(tests.joined(separator: ", ")) FROM "
+              + "(SELECT \(classes.joined(separator: ", ")) FROM \(SQLText.quoted(model.table)) "
+              + "LIMIT \(Self.checkedRowCount))"))
+      }
+      guard let row = rows.first else { continue }
+      for (index, value) in row.values.enumerated() where value == .integer(1) {
+        copy.models[place].fields[index].type = .any
+        copy.models[place].fields[index].form = nil
+        copy.misfits.append("\(model.name).\(model.fields[index].name)")
+      }
+    }
+    return copy
+  }
+
+  private static let checkedRowCount = 100_000
 
   /// The model called `name`, among those that are described.
   func model(named name: String) -> ModelSchema? { models.first { $0.name == name } }

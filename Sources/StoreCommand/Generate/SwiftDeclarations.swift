@@ -110,6 +110,9 @@ private struct SwiftRule {
     let names: SwiftNames
 
     private func path(_ field: String) -> String { names.path(field, of: model) }
+    private func grouped(_ per: [String]) -> [String] {
+      per.isEmpty ? [] : ["per: \(paths(per))"]
+    }
     private func paths(_ fields: [String]) -> String { fields.map(path).joined(separator: ", ") }
 
     /// The call, and the rule that it makes; nil if there is none.
@@ -147,16 +150,16 @@ private struct SwiftRule {
           ".reference(\(path(first)), to: \(names.type(of: referred)).self)", named("exists")
         )
       case .countAtMost(let count, let per):
-        let grouped = per.isEmpty ? [] : ["per: \(paths(per))"]
         return (
-          SwiftText.call(".atMost", ["\(count)", "of: \(type)"] + grouped + ["name: \(name)"]),
+          SwiftText.call(
+            ".atMost", ["\(count)", "of: \(type)"] + grouped(per) + ["name: \(name)"]),
           made(rule.name, fields: per)
         )
       case .sumAtMost(let limit, let per):
         guard let first, rule.fields.count == 1 else { return nil }
-        let grouped = per.isEmpty ? [] : ["per: \(paths(per))"]
         return (
-          SwiftText.call(".sum", [path(first), "atMost: \(limit)"] + grouped + ["name: \(name)"]),
+          SwiftText.call(
+            ".sum", [path(first), "atMost: \(limit)"] + grouped(per) + ["name: \(name)"]),
           made(rule.name)
         )
       case .noOverlap(let per):
@@ -165,11 +168,10 @@ private struct SwiftRule {
         guard ends.count == 2,
           SwiftType.declared(ends[0], in: model) == SwiftType.declared(ends[1], in: model)
         else { return nil }
-        let grouped = per.isEmpty ? [] : ["per: \(paths(per))"]
         return (
           SwiftText.call(
             ".noOverlap",
-            ["from: \(path(rule.fields[0]))", "to: \(path(rule.fields[1]))"] + grouped
+            ["from: \(path(rule.fields[0]))", "to: \(path(rule.fields[1]))"] + grouped(per)
               + ["name: \(name)"]), made(rule.name)
         )
       }

@@ -124,8 +124,8 @@ final class Console {
     try report("\(CellText.visible(question)) [y/N]")
   }
 
-  /// Writes SQL, or another text of several lines, as lines of data. Its line ends stay; other control characters cannot control a
-  /// terminal.
+  /// Writes SQL, or another text of several lines, as lines of data. Its line ends stay; other
+  /// control characters cannot control a terminal.
   func writeSQL(_ text: String) throws(OutputError) {
     guard dataTerminal.isInteractive else { return try writeLine(text) }
     for line in text.split(separator: "\n", omittingEmptySubsequences: false) {

@@ -1,7 +1,7 @@
 import Foundation
+import ModelStore
 import Testing
 
-import ModelStore
 @testable import StoreCommand
 
 @Suite(.tags(.process)) struct DoctorTests {

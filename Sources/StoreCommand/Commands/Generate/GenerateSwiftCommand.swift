@@ -25,6 +25,7 @@ struct GenerateSwiftCommand: GeneratingCommand {
 
   func generated(from opened: OpenedStore) throws -> (text: String, notes: [String]) {
     let description = try StoreDescription(of: opened, names: generation.models)
+      .loosened(in: opened)
     let source = SwiftSource(description, form: form, access: access)
     return (source.text, source.notes)
   }
