@@ -109,16 +109,14 @@ struct ExportCommand: LeafCommand {
     guard options.format == nil, let ending = unwrittenEnding,
       !FileIdentity.isSame(to, asAnyOf: storePaths)
     else { return }
-    if let kind = CompressedFile(path: to) {
-      throw CommandError.usage(
-        "\(Program.name) does not compress exports.",
-        hint: "\(Program.name) export \(Shell.quoted(model ?? "MODEL")) -o ndjson "
-          + "| \(kind.program) > \(Shell.quoted(to))")
+    let compressing = CompressedFile(path: to).map { kind in
+      "\(Program.name) export \(Shell.quoted(model ?? "MODEL")) -o ndjson "
+        + "| \(kind.program) > \(Shell.quoted(to))"
     }
     throw CommandError.usage(
       "\(Program.name) cannot export \(ending) files. It knows the endings "
         + "\(Self.endings.map { "." + $0 }.joined(separator: ", ")); or choose a format with -o.",
-      hint: "storecli help formats")
+      hint: compressing ?? "storecli help formats")
   }
 
   /// The endings of file names that choose a format.

@@ -195,7 +195,8 @@ struct ImportCommand: WritingCommand {
   ) throws -> Importing {
     let plan = Importing.Plan(
       mode: mode, stopsAtError: onError == .stop, batchCount: batch, isDryRun: change.dryRun,
-      mayWait: files.paths.contains { context.surroundings.mayWait(for: $0) })
+      mayWait: files.paths.contains { context.surroundings.mayWait(for: $0) },
+      completion: completion)
     let sources = try zip(files.paths, files.schemas).map { path, schema in
       var reading = input.reading()
       reading.readsAhead = plan.isOneTransaction
@@ -219,7 +220,7 @@ struct ImportCommand: WritingCommand {
         refusing: opened.location.storePaths + [files.paths[0]]) : nil
     return Importing(
       sources: sources, store: opened.store, rejects: rejects, console: context.console,
-      plan: plan, completion: completion)
+      plan: plan)
   }
 
   private var keyNames: [String]? {

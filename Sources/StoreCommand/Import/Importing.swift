@@ -32,6 +32,8 @@ struct Importing {
     /// Whether reading the input may block, as for a pipe. A batch is then read before its
     /// transaction begins.
     var mayWait = false
+    /// Runs at the end of the only transaction, before COMMIT.
+    var completion: ((borrowing WriteTransaction) throws -> Void)?
 
     /// Whether everything goes into one transaction. A dry run always does, or later batches would
     /// not see what earlier ones wrote.
@@ -66,8 +68,6 @@ struct Importing {
   private var checkpoint: ImportCheckpoint?
   /// What `--replace` deletes at the end.
   private var mirroring: Mirroring?
-  /// Runs at the end of the only transaction.
-  private let completion: ((borrowing WriteTransaction) throws -> Void)?
   private var tally = ImportTally()
   private var committed = ImportTally()
   /// The rules that only warn and that the records of committed transactions break; those of the
@@ -92,8 +92,7 @@ struct Importing {
   private var isAtEnd: Bool { current == sources.count }
 
   init(
-    sources: [Source], store: Store, rejects: RejectsFile?, console: Console, plan: Plan,
-    completion: ((borrowing WriteTransaction) throws -> Void)? = nil
+    sources: [Source], store: Store, rejects: RejectsFile?, console: Console, plan: Plan
   ) {
     self.sources = sources
     selects = sources.contains { $0.selection != nil }
@@ -101,7 +100,6 @@ struct Importing {
     self.rejects = rejects
     self.console = console
     self.plan = plan
-    self.completion = completion
     progress = Progress(console: console)
   }
 
@@ -305,7 +303,7 @@ struct Importing {
       tally.deletions = try mirroring.deleteOthers(transaction)
       try transaction.checkReferences()
     }
-    try completion?(transaction)
+    try plan.completion?(transaction)
     if let checkpoint {
       let rejectsByteCount = try rejects?.publish() ?? 0
       try transaction.record(

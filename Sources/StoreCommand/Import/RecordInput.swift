@@ -95,6 +95,11 @@ final class RecordInput {
           + "\(rest.schema.name) is \(rest.schema.type.rawValue).",
         model: schema.name, field: rest.schema.name)
     }
+    if let rest, options.expressions?.fields.contains(where: { $0.place == rest.place }) == true {
+      throw CommandError.usage(
+        "--rest and --set name the same field, \(rest.schema.name).", model: schema.name,
+        field: rest.schema.name)
+    }
     try checkMapping()
     let roles = try header.map { try role(ofColumn: $0) }
     csvFields = roles.map(\.field)

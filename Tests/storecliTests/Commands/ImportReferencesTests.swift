@@ -179,7 +179,8 @@ import Testing
     try place.write("x\n", to: "people.csv")
     #expect(
       try place.run("import", "people.csv").err.hasSuffix(
-        "hint: add --model MODEL; without it, the file's name is the model's\n"))
+        "hint: add --model MODEL; without it, the file's name is the model's. "
+          + "--new-model NAME makes a model\n"))
     for words in [
       ["Album.csv", "Artist.ndjson", "--model", "Album"], ["-"],
       ["Album.csv", "Artist.ndjson", "--on-error", "collect"],

@@ -129,6 +129,9 @@ import Testing
     let number = try place.run(
       "import", "-", "--model", "Item", "--rest", "count", input: "id\n6\n")
     #expect(number.code == 64, "\(number)")
+    let twice = try place.run(
+      "import", "-", "--model", "Item", "--rest", "more", "--set", "more=1", input: "id,x\n7,1\n")
+    #expect(twice.code == 64, "\(twice)")
   }
 
   @Test func oldEncodingsAreRead() throws {
