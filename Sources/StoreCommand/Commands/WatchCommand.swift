@@ -9,7 +9,7 @@ struct WatchCommand: LeafCommand {
     discussion: """
       Examples: storecli watch Track
       storecli watch Track --where 'plays > 10' --since 10m
-      storecli watch Track --sort -plays --limit 10 --coalesce
+      storecli watch Track --sort -plays,-id --limit 10 --coalesce
       storecli watch Job --where "state == 'new'" --consumer worker --exec ./work
       With the change journal on, each change names the program that made it; see storecli journal. \
       A predicate is compared with each record before and after a change. A record that begins to \
@@ -19,9 +19,10 @@ struct WatchCommand: LeafCommand {
       after the whole step. Without a journal, a change that another program makes to a record that \
       stays in the result is a gap.
       --limit and --offset follow a window on the result, and index its rows from 0. A record that \
-      crosses an edge of the window but stays in the result is an insert or a delete with slid true. With \
-      an index on the fields of --sort, watch reads and keeps only the window, whatever the size of \
-      the table. That takes fields that are required, one direction, and at most 4,096 records. \
+      slides over an edge, because others came or went, is an insert or a delete with slid true. \
+      With an index on the fields of --sort, watch reads and keeps only the window, whatever the size \
+      of the table. That takes required fields, at most 4,096 records, and one direction for all \
+      fields. The key comes last and ascends, so write it where the others descend: --sort -plays,-id. \
       Otherwise watch says that it reads all records first.
       --exec runs a shell command for each change and passes it one line of JSON on standard input. \
       Status 0 means that the change is processed. After another status, watch --consumer ends with \

@@ -58,8 +58,10 @@ final class LiveTable: Sendable {
   private static let usualHeight = 24
 
   /// The message about a window that costs as much as the whole result.
-  static let readsAll =
-    "all records are read first: no index leads along the order of the window (--sort)"
+  static var readsAll: String {
+    "all records are read first: no index leads along the order of the window "
+      + "(see \(Program.name) watch --help)"
+  }
 
   private func take(_ changes: QueryChanges<DynamicRecord>) {
     shown.withLock { shown in

@@ -32,7 +32,7 @@ import Testing
   @Test func onlyTheWindowIsReported() throws {
     let (place, raw) = try scores("CREATE INDEX byN ON t (n)")
     let watch = try WatchProcess(
-      place, ["t", "--sort", "-n", "--limit", "3", "--offset", "1", "--snapshot", "--count", "9"])
+      place, ["t", "--sort", "-n,-id", "--limit", "3", "--offset", "1", "--snapshot", "--count", "9"])
     #expect(
       try (1...3).map { _ in try words(watch.nextLine()) }
         == ["snapshot 99 - 0", "snapshot 98 - 1", "snapshot 97 - 2"])
@@ -41,7 +41,7 @@ import Testing
     try raw.execute("UPDATE t SET n = 985 WHERE id = 1")
     #expect(
       try [words(watch.nextLine()), words(watch.nextLine())].sorted() == [
-        "delete 97 2 - slid", "insert 1 - 1 slid",
+        "delete 97 2 - slid", "insert 1 - 1",
       ])
     // Above the window: what was first slides in.
     try raw.execute("UPDATE t SET n = 2000 WHERE id = 2")
@@ -66,6 +66,9 @@ import Testing
     let notice = "all records are read first"
     #expect(try talk("--sort", "m", "--limit", "3").contains(notice))
     #expect(try talk("--sort", "n,-m", "--limit", "3").contains(notice))
+    // The key ascends unless it is named.
+    #expect(try talk("--sort", "-n", "--limit", "3").contains(notice))
+    #expect(try !talk("--sort", "-n,-id", "--limit", "3").contains(notice))
     #expect(try !talk("--sort", "n", "--limit", "3").contains(notice))
     #expect(try !talk("--limit", "3").contains(notice))
     #expect(try talk("--sort", "n", "--limit", "5000").contains(notice))
