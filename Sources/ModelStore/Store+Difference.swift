@@ -112,7 +112,8 @@ extension Store {
   ///
   /// Each record must be as its difference says: a record to update or delete exists with the old
   /// values, one to insert does not exist. Bound fields are not compared and not written, because
-  /// they follow their sources. Nothing else may change as a side effect, except through bindings
+  /// they follow their sources. An update of bound fields alone is left out, also if the record is
+  /// gone. Nothing else may change as a side effect, except through bindings
   /// and triggers.
   ///
   /// - Parameters:
