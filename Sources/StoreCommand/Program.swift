@@ -275,7 +275,10 @@ public struct Program: Sendable {
 
   /// Replaces `storecli`, for which help is written, with the name of this program.
   /// `storecli.toml` stays as it is, since every such program reads it.
-  private func inOwnName(_ help: String) -> String {
+  private func inOwnName(_ help: String) -> String { Self.inName(name, help) }
+
+  /// Returns `help`, which is written for `storecli`, for a program called `name`.
+  static func inName(_ name: String, _ help: String) -> String {
     guard name != "storecli" else { return help }
     return help.replacing(/(^|[\s\/_])storecli(?=\s|$|\.fish)/) { match in
       match.output.1 + name

@@ -60,8 +60,8 @@ struct CommandSpecification: Hashable, Sendable {
     groups: [String: String]
   ) {
     self.path = path
-    abstract = dumped["abstract"]?.text ?? ""
-    discussion = dumped["discussion"]?.text ?? ""
+    abstract = Self.inOwnName(dumped["abstract"])
+    discussion = Self.inOwnName(dumped["discussion"])
     group = path.count == 1 ? groups[path[0]] : nil
     defaultCommand = dumped["defaultSubcommand"]?.text
     let types = DeclaredTypes(of: type)
@@ -72,6 +72,11 @@ struct CommandSpecification: Hashable, Sendable {
       return children.first { $0["commandName"]?.text == name }
         .map { CommandSpecification($0, of: child, path: path + [name], groups: groups) }
     }
+  }
+
+  /// The text of help for this program, which may be an application's own.
+  fileprivate static func inOwnName(_ help: JSONValue?) -> String {
+    Program.inName(Program.name, help?.text ?? "")
   }
 
   /// The command that `path` names, or nil.
@@ -103,7 +108,7 @@ extension CommandSpecification.Parameter {
     isOptional = dumped["isOptional"] == .boolean(true)
     isRepeating = dumped["isRepeating"] == .boolean(true)
     isCommon = dumped["sectionTitle"]?.text == "Common options" || names.contains("--help")
-    help = dumped["abstract"]?.text ?? ""
+    help = CommandSpecification.inOwnName(dumped["abstract"])
     if kind == .flag {
       type = .boolean
     } else if !choices.isEmpty {
