@@ -55,7 +55,8 @@ struct Aggregate: Hashable, Sendable {
   }
 
   /// Whether SQLite cannot compute it exactly: it stores decimals as texts, and those of a column
-  /// that another program declared as NUMERIC or DECIMAL as reals, whose sum it rounds in each step.
+  /// that another program declared as NUMERIC or DECIMAL as reals. It rounds such a sum in each
+  /// step.
   var isDecimal: Bool {
     guard let calculation else { return false }
     if calculation.field.type == .decimal { return true }
@@ -73,8 +74,8 @@ struct Aggregate: Hashable, Sendable {
     return !isDecimalText && (calculation.function == .sum || calculation.function == .avg)
   }
 
-  /// Its expression; NULL where SQLite cannot compute it. All are aggregates, so that a query without
-  /// groups has one row.
+  /// Its expression; NULL where SQLite cannot compute it. All are aggregates, so that a query
+  /// without groups has one row.
   var sql: String {
     guard let calculation else { return "count(*)" }
     guard !isDecimal else { return "max(NULL)" }
