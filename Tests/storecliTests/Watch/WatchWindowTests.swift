@@ -32,7 +32,8 @@ import Testing
   @Test func onlyTheWindowIsReported() throws {
     let (place, raw) = try scores("CREATE INDEX byN ON t (n)")
     let watch = try WatchProcess(
-      place, ["t", "--sort", "-n,-id", "--limit", "3", "--offset", "1", "--snapshot", "--count", "9"])
+      place,
+      ["t", "--sort", "-n,-id", "--limit", "3", "--offset", "1", "--snapshot", "--count", "9"])
     #expect(
       try (1...3).map { _ in try words(watch.nextLine()) }
         == ["snapshot 99 - 0", "snapshot 98 - 1", "snapshot 97 - 2"])
