@@ -26,7 +26,10 @@ extension CatalogEditor {
       let name = moves.name(of: model.table, in: present)
       // Another program may bring the table of an adopted model back.
       if name == nil, !model.isAdopted { gone.append(model) }
-      if let name, !name.isExactly(model.table) { names.tables[model.tableName] = name }
+      // A statement may spell the same name in other letters.
+      if let name, ExactText(name.asciiFolded) != model.tableName {
+        names.tables[model.tableName] = name
+      }
     }
     try CatalogEntries.models.remove(gone.map(\.name), on: connection)
     let kept = earlier.filter { !gone.contains($0) }
