@@ -9,6 +9,8 @@ final class KeptStore {
   private var opened: OpenedStore?
   private var isWritable = false
   private var identity: FileIdentity?
+  /// The file that was opened last.
+  private var path: String?
   /// The open transaction, if any.
   var transaction: OpenTransaction?
   /// Called when a store is opened, and with nil before it is closed.
@@ -30,13 +32,14 @@ final class KeptStore {
       ? context.openToFollow(onReplacement: context.surroundings.warn) : context.openForReading()
     identity = FileIdentity(of: new.location.path)
     (opened, isWritable) = (new, writes)
+    path = new.location.path
     onChange(new.store)
     return lent(new)
   }
 
   /// The name of the file, without its extension.
   var name: String {
-    let file = opened?.location.path ?? context.options.database ?? Program.name
+    let file = path ?? context.options.database ?? Program.name
     let last = file.split(separator: "/").last.map(String.init) ?? file
     let end = last.lastIndex(of: ".") ?? last.endIndex
     return CellText.visible(end == last.startIndex ? last : String(last[..<end]))
