@@ -22,6 +22,8 @@ final class RecordSQL: Sendable {
   /// third of the time. After a failure for which the statement was not undone, the transaction has
   /// to be rolled back.
   let insertOrFail: String
+  /// Whether `insertOrFail` says OR FAIL.
+  let failsAsAWhole: Bool
   /// As `insert`; updates the other fields when the key exists already.
   let upsert: String
   /// Sets every field outside the key; the arguments are the record's, by position.
@@ -35,6 +37,7 @@ final class RecordSQL: Sendable {
   ///   - failsAsAWhole: Whether a refused insertion has changed nothing.
   init(schema: ModelSchema, hasTriggers: Bool = false, failsAsAWhole: Bool = false) {
     self.schema = schema
+    self.failsAsAWhole = failsAsAWhole
     keyCount = schema.key.count
     rewritesInserts = hasTriggers || schema.fields.contains { $0.generated != nil }
     let table = SQLText.quoted(schema.table)

@@ -244,18 +244,11 @@ final class ConnectionHooks {
     ofTriggersNamed prefix: String, in body: () throws(Failure) -> Result
   ) throws(Failure) -> Result {
     leftOutPrefix = prefix
-    // SQLite compiles an ignored query to nothing, and a trigger step without a result is not an
-    // error: https://sqlite.org/c3ref/set_authorizer.html
-    sqlite3_set_authorizer(
-      database,
-      { context, action, _, _, _, trigger in
-        guard action == SQLITE_SELECT, let trigger,
-          let prefix = hooks(context).leftOutPrefix, String(cString: trigger).hasPrefix(prefix)
-        else { return SQLITE_OK }
-        return SQLITE_IGNORE
-      }, context)
+    // Installing an authorizer again would make SQLite compile the statements of `body` again.
+    let isInstalled = isBlind != nil
+    if !isInstalled { installLeavingOut() }
     defer {
-      installBlindness()
+      if !isInstalled { sqlite3_set_authorizer(database, nil, nil) }
       leftOutPrefix = nil
     }
     return try body()
@@ -276,14 +269,26 @@ final class ConnectionHooks {
       sqlite3_set_authorizer(database, nil, nil)
       return
     }
+    installLeavingOut()
+  }
+
+  private func installLeavingOut() {
     sqlite3_set_authorizer(
       database,
       { context, action, _, _, _, trigger in
-        guard action == SQLITE_READ || action == SQLITE_INSERT, let trigger,
-          hooks(context).isBlind?(String(cString: trigger)) == true
-        else { return SQLITE_OK }
-        return SQLITE_IGNORE
+        guard let trigger else { return SQLITE_OK }
+        return hooks(context).leavesOut(action, of: trigger) ? SQLITE_IGNORE : SQLITE_OK
       }, context)
+  }
+
+  private func leavesOut(_ action: Int32, of trigger: UnsafePointer<CChar>) -> Bool {
+    switch action {
+    // SQLite compiles an ignored query to nothing, and a trigger step without a result is not an
+    // error: https://sqlite.org/c3ref/set_authorizer.html
+    case SQLITE_SELECT: leftOutPrefix.map(String(cString: trigger).hasPrefix) ?? false
+    case SQLITE_READ, SQLITE_INSERT: isBlind?(String(cString: trigger)) ?? false
+    default: false
+    }
   }
 
   /// Runs `body`. Each statement that is compiled in it while `isRefused` returns true fails with

@@ -167,7 +167,7 @@ public final class _TransactionAccess {
     notes.addsRecords = true
     let sql = try statements(for: model)
     // A statement of the body may have changed the table.
-    let mayFail = verb == .insert && !notes.ranRawSQL
+    let mayFail = verb == .insert && sql.failsAsAWhole && !notes.ranRawSQL
     let text = mayFail ? sql.insertOrFail : verb == .insert ? sql.insert : sql.upsert
     do {
       try runner.run(text, of: sql.schema) { statement in
