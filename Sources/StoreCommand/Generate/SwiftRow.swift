@@ -14,6 +14,7 @@ struct SwiftRow {
 
   var text: String {
     let prefix = access.prefix
+    let type = names.type(of: model)
     let properties = model.fields.map { field in
       "\(prefix)var \(names.property(field.name, of: model)): "
         + SwiftType.declared(field, in: model)
@@ -27,10 +28,10 @@ struct SwiftRow {
     let query = "SELECT \(columns) FROM \(SQLText.quoted(model.table))"
     return """
       \(remarks.map { $0.isEmpty ? "///" : "/// \(SwiftText.comment($0))" }.joined(separator: "\n"))
-      \(prefix)struct \(names.type(of: model)): Codable, Hashable, Sendable {
+      \(prefix)struct \(type): Codable, Hashable, Sendable {
       \(SwiftText.indented(properties.joined(separator: "\n")))
 
-        /// Reads all rows: `tx.rows(\(names.type(of: model)).all, as: \(names.type(of: model)).self)`.
+        /// Reads all rows: `tx.rows(\(type).all, as: \(type).self)`.
         \(prefix)static let all: SQLText = \(SwiftText.literal(query))
 
         \(prefix)enum CodingKeys: String, CodingKey {
