@@ -84,7 +84,7 @@ extension Store {
     let engine = try lease.openForWriting
     let cycle = WriteCycle(
       engine: engine, demand: .everything, timer: engine.monitors.timeWrite())
-    return try await cycle.timer.reporting {
+    return try await cycle.timer.reportingOnQueue {
       try await engine.turns.takeOnQueue { writer in try cycle.run(on: &writer, body) }
     }
   }

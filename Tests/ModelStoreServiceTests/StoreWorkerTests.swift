@@ -173,7 +173,9 @@
       let processed = processed
       let stuck = StoreWorker("mirror", of: world.store, options: Self.options) { _ in
         processed.add("begun")
-        try await Task.sleep(for: .seconds(3600))
+        // It ends only when the task is cancelled.
+        for await _ in AsyncStream.makeStream(of: Void.self).stream {}
+        try Task.checkCancellation()
       }
       let running = Task { try await stuck.run() }
       await processed.wait(for: 1)

@@ -3,8 +3,8 @@ import ModelStore
 import ModelStoreService
 import ServiceLifecycle
 
-// A service that writes notes and indexes them in the background. It shuts down in order, and
-// leaves a note that it could not index among the dead letters:
+// A service that writes notes and indexes them in the background. What it cannot index becomes a
+// dead letter. It shuts down in order:
 //   service FILE
 
 struct Note: CodableModel {

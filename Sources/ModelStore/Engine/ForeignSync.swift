@@ -9,7 +9,6 @@ final class ForeignSync: Sendable {
   private let broker: ChangeBroker
   private let listeners: JournalListeners
   private let reports: SharedReport
-  private let monitors: Monitors
   /// Watches for other processes' commits while anything is observed.
   let signal: ChangeSignal
   private let process = OpeningProcess()
@@ -21,7 +20,6 @@ final class ForeignSync: Sendable {
     connections: Connections, schema: CurrentSchema, broker: ChangeBroker,
     listeners: JournalListeners, reports: SharedReport, signal: ChangeSignal
   ) {
-    monitors = reports.monitors
     self.connections = connections
     self.schema = schema
     self.broker = broker
@@ -29,6 +27,8 @@ final class ForeignSync: Sendable {
     self.reports = reports
     self.signal = signal
   }
+
+  private var monitors: Monitors { reports.monitors }
 
   /// Stops watching.
   func end() { signal.end() }

@@ -211,7 +211,7 @@ extension StoreEngine {
     _ body: @escaping @Sendable (borrowing WriteTransaction) throws -> Result
   ) async throws -> Result {
     let cycle = WriteCycle(engine: self, suppressed: suppressed, timer: monitors.timeWrite())
-    return try await cycle.timer.reporting {
+    return try await cycle.timer.reportingOnQueue {
       try await turns.takeOnQueue { writer in try cycle.run(on: &writer, body).value }
     }
   }
@@ -223,7 +223,7 @@ extension StoreEngine {
     _ body: @escaping @Sendable (borrowing WriteTransaction) throws -> Void
   ) async throws -> UInt64 {
     let cycle = WriteCycle(engine: self, timer: monitors.timeWrite())
-    return try await cycle.timer.reporting {
+    return try await cycle.timer.reportingOnQueue {
       try await turns.takeOnQueue { writer in
         try cycle.run(on: &writer, body).changes.version
       }

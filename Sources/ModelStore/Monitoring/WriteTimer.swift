@@ -104,7 +104,7 @@ extension WriteTimer? {
   }
 
   /// Runs `body`, and reports how it ended.
-  func reporting<Result: Sendable>(
+  func reportingOnQueue<Result: Sendable>(
     _ body: () async throws -> Result
   ) async throws -> Result {
     guard let self else { return try await body() }

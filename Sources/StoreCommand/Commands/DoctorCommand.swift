@@ -47,7 +47,9 @@ struct DoctorCommand: LeafCommand {
   ]
 
   /// As ``findings``, of a file that a service cannot write.
-  private static let obstacles: Set<StoreError.Code> = [.readOnly, .permissionDenied, .fileReplaced]
+  private static let obstacles: Set<StoreError.Code> = [
+    .readOnly, .permissionDenied, .fileReplaced,
+  ]
 
   private func examine(_ opened: OpenedStore, _ report: inout Report) throws {
     let store = opened.store

@@ -146,9 +146,7 @@ private struct SwiftRule {
         guard let first, rule.fields.count == 1, let referred = description.model(named: other),
           referred.isDeclarable
         else { return nil }
-        return (
-          ".reference(\(path(first)), to: \(names.type(of: referred)).self)", named("exists")
-        )
+        return (".reference(\(path(first)), to: \(names.type(of: referred)).self)", named("exists"))
       case .countAtMost(let count, let per):
         return (
           SwiftText.call(

@@ -117,7 +117,8 @@ final class Pager {
       pipe = try SystemPipe()
       defer { close(pipe.readEnd) }
       process = try ChildProcess(
-        shell: choice.line, environment: variables, reading: pipe.readEnd, receiving: [SIGINT, SIGQUIT])
+        shell: choice.line, environment: variables, reading: pipe.readEnd,
+        receiving: [SIGINT, SIGQUIT])
     } catch {
       state = .shown
       try warn("\(error)")

@@ -1,4 +1,5 @@
 import Foundation
+import ModelStore
 import Testing
 
 @testable import StoreCommand
