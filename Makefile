@@ -38,7 +38,7 @@ sqlite:
 # Builds the command line and what it needs; never the macro, whose compiler library takes minutes.
 demo: sqlite
 	@echo '==> Building storecli'
-	@swift build --product storecli
+	@swift build --traits Service --product storecli
 	@.build/debug/storecli demo
 
 test: sqlite
@@ -109,7 +109,7 @@ release: sqlite
 	@swift build -c release --product storecli -Xswiftc -warnings-as-errors
 
 docs: sqlite
-	RECORD=1 swift test --filter \
+	RECORD=1 swift test --traits Service --filter \
 		'DocumentationExamplesTests|RecordedTextTests|AcceptancePageTests|LayerTableTests'
 
 examples: sqlite
@@ -135,10 +135,10 @@ fuzz: sqlite
 	@seed='$(SEED)'; \
 	if [ -z "$$seed" ]; then seed=$$(od -An -N4 -tu4 /dev/urandom | tr -d ' '); fi; \
 	echo "==> Running the tests with SEED=$$seed"; \
-	MODELSTORE_SEED=$$seed swift test --skip-build
+	MODELSTORE_SEED=$$seed swift test --traits Service --skip-build
 
 sanitize: sqlite
-	swift test --sanitize=thread -Xswiftc -DTHREAD_SANITIZER \
+	swift test --traits Service --sanitize=thread -Xswiftc -DTHREAD_SANITIZER \
 		--scratch-path .build-thread-sanitizer --filter ModelStoreTests
 
 install: sqlite

@@ -43,7 +43,7 @@ extension Store {
   public func write<Result>(
     if gate: Gate, _ body: (borrowing WriteTransaction) throws -> Result
   ) throws -> Result {
-    let engine = try open
+    let engine = try lease.openForWriting
     return try engine.write { tx in
       try engine.check(gate, in: tx)
       return try body(tx)

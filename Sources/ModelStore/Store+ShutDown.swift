@@ -18,22 +18,22 @@ extension Store {
     lease.refuseWrites()
     let engine = try open
     let finishing = Task { [self] in
-      // Every write that was accepted has its turn before this one.
-      try await engine.turns.takeOnQueue { _ in }
+      // A turn of the line may leave writes to a further turn, behind this one; it takes one at least.
+      for _ in 0...engine.line.waitingCount { try await engine.turns.takeOnQueue { _ in } }
       await waitForDelivery()
       do {
         try await checkpoint()
       } catch let error as StoreError where error.code == .busy || error.code == .readOnly {
         // Another process writes, or nothing was written. The log stays for the next opening.
       }
+      await close()
     }
-    let hasFinished = try await Deadline(deadline).race(finishing)
-    guard hasFinished else {
-      lease.end(.whenIdle)
+    // Does nothing if the store is closed by then.
+    defer { lease.end(.whenIdle) }
+    guard try await Deadline(deadline).race(finishing) else {
       throw StoreError(
         .shuttingDown,
         "The store did not finish within \(deadline). It is closed; what was committed is kept.")
     }
-    await close()
   }
 }

@@ -15,11 +15,11 @@ extension Store {
     return FieldSubject(
       place: place, calls: engine.calls,
       write: { [weak lease] value in
-        try lease.open.write { tx in try tx.set(field, to: value, for: key) }
+        try lease.openForWriting.write { tx in try tx.set(field, to: value, for: key) }
       },
       writeLater: { [weak lease, report = lease.scope.report] value in
         do {
-          let engine = try lease.open
+          let engine = try lease.openForWriting
           let version = try await engine.commitOnQueue { tx in
             try tx.set(field, to: value, for: key)
           }

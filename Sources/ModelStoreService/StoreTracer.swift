@@ -34,6 +34,10 @@
       self.tracer = tracer
     }
 
+    deinit {
+      for span in spans.withLock({ $0.values.map { $0 } }) { span.end() }
+    }
+
     public func receive(_ event: StoreEvent) {
       switch event {
       case .writeQueued(let number): begin(number)
@@ -91,15 +95,17 @@
       case .committed: break
       case .refused(let error), .unknown(let error): fail(span, error, error.code.rawValue)
       case .rolledBack(let error):
-        fail(span, error, (error as? StoreError)?.code.rawValue ?? "\(type(of: error))")
+        let known = error as? StoreError
+        fail(span, known, known?.code.rawValue ?? "\(type(of: error))")
       }
       span.end()
     }
 
-    private func fail(_ span: any Span, _ error: any Error, _ type: String) {
+    /// - Parameter error: The error of the store; nil for one of the program, which may contain
+    ///   values of records.
+    private func fail(_ span: any Span, _ error: StoreError?, _ type: String) {
       span.attributes["error.type"] = type
-      // The message of an error of the store contains no values of records.
-      span.recordError(error)
+      if let error { span.recordError(error) }
       span.setStatus(SpanStatus(code: .error, message: type))
     }
   }

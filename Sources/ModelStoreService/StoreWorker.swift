@@ -78,21 +78,43 @@
     ///
     /// - Throws: `StoreError` if the consumer cannot be created or read.
     public func run() async throws {
+      do {
+        try await runUntilShutdown()
+      } catch is CancellationError where Task.isCancelled {
+        return
+      }
+    }
+
+    private func runUntilShutdown() async throws {
       let consumer = try await store.consumer(name, startingAt: options.start)
       let desk = WorkerDesk(consumer, holder: "\(name) \(UInt64.random(in: 0 ... .max))")
+      try await desk.prepare()
       while !Task.isCancelled, !Task.isShuttingDownGracefully {
-        guard try await desk.takeLease(for: options.leaseDuration) else {
-          guard await restsUnlessShuttingDown(options.leaseDuration / 3) else { return }
-          continue
-        }
         do {
-          try await work(desk)
-        } catch {
-          try await Self.endLease(desk)
-          throw error
+          guard try await desk.takeLease(for: options.leaseDuration) else {
+            guard await restsUnlessShuttingDown(options.leaseDuration / 3) else { return }
+            continue
+          }
+          try await workWithLease(desk)
+        } catch where error is CancellationError || (error as? StoreError)?.code == .busy {
+          // The lease was lost, or another process writes: the batch comes again.
+          guard await restsUnlessShuttingDown(options.pause) else { return }
         }
-        try await Self.endLease(desk)
       }
+    }
+
+    private func workWithLease(_ desk: WorkerDesk) async throws {
+      do {
+        try await work(desk)
+      } catch {
+        do {
+          try await Self.endLease(desk)
+        } catch {
+          // It runs out by itself, and the first error counts.
+        }
+        throw error
+      }
+      try await Self.endLease(desk)
     }
 
     /// Ends the lease, also in a cancelled task: another process would wait for it otherwise.
@@ -115,7 +137,11 @@
     /// Renews the lease until another process has it.
     private func keepLease(_ desk: WorkerDesk) async throws {
       while await rests(options.leaseDuration / 3) {
-        guard try await desk.takeLease(for: options.leaseDuration) else { return }
+        do {
+          guard try await desk.takeLease(for: options.leaseDuration) else { return }
+        } catch let error as StoreError where error.code == .busy {
+          // Two more attempts follow before the lease ends.
+        }
       }
     }
 
@@ -125,6 +151,7 @@
         case .replays(let letters):
           try await replay(letters, desk)
         case .batch(let batch):
+          if batch.reset != nil { desk.reportGap() }
           try await run(batch.changes.filter(isMine), desk)
           guard !Task.isCancelled else { return }
           try await batch.acknowledge()

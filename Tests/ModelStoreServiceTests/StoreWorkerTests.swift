@@ -78,7 +78,7 @@
       try await world.store.write { tx in
         try tx.set(\Note.text, to: "b", for: 1)
         try tx.set(\Note.text, to: "c", for: 1)
-        try tx.delete(Note.self, key: 1)
+        try tx.delete(Note.self, 1)
       }
       let processed = processed
       try await working(worker()) { await processed.wait(for: 4) }
@@ -92,7 +92,7 @@
     @Test func otherOperationsAreSkippedAndAcknowledged() async throws {
       try world.insert(1)
       try world.insert(2)
-      try await world.store.write { tx in try tx.delete(Note.self, key: 1) }
+      try await world.store.write { tx in try tx.delete(Note.self, 1) }
       let processed = processed
       try await working(worker(operations: [.delete])) { await processed.wait(for: 1) }
       #expect(processed.all == ["delete [1]"])

@@ -43,7 +43,10 @@ final class Maintenance: Sendable {
     guard writer.connection.hasLog else { return }
     reporting("copying the write-ahead log into the database") {
       do {
-        try writer.connection.hooks.withoutWaiting { try writer.checkpoint() }
+        try monitoringCheckpoint(&writer) { writer in
+          try writer.connection.hooks.withoutWaiting { try writer.checkpoint() }
+          return true
+        }
       } catch let error as SQLiteError where error.code.primary == .busy {
         return
       }

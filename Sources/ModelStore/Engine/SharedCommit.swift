@@ -150,6 +150,7 @@ struct SharedCommit {
     guard let last = members.last else { return try connection.rollBack() }
     if members.allSatisfy({ $0.write.access.notes.onlyRemoves }) { writer.reserve.lend() }
     try connection.withHeldState(last.write.isObserved) {
+      for member in members { member.waiting.timer?.skip() }
       try connection.commitTellingOutcome()
       for member in members {
         member.waiting.timer?.committed(member.write, sharingCount: members.count)
@@ -165,6 +166,7 @@ struct SharedCommit {
   private mutating func publish(
     _ member: Member, _ place: WriteCycle.Place, _ writer: inout Writer
   ) {
+    member.waiting.timer?.skip()
     let (_, awaited) = engine.turns.countingAwaited {
       _ = Wave.running(in: member.waiting.wave) {
         cycle.publish(member.changes, member.edits, of: member.write, &writer, at: place)

@@ -94,8 +94,9 @@ final class StoreLease: Sendable {
     else { return }
     endObservations()
     engine.reports.remove(scope.number)
-    engine.monitors.remove(of: scope.number)
     if StoreEngines.release(engine) { engine.close(closing) }
+    // Writes that ended meanwhile were still reported.
+    engine.monitors.remove(of: scope.number)
   }
 }
 
@@ -107,6 +108,18 @@ extension StoreLease? {
     get throws {
       guard let self else { throw StoreLease.closed }
       return try self.open
+    }
+  }
+}
+
+extension StoreLease? {
+  /// The engine of a weakly held lease, for a write.
+  ///
+  /// - Throws: ``StoreError`` with code `misuse` or `shuttingDown`.
+  var openForWriting: StoreEngine {
+    get throws {
+      guard let self else { throw StoreLease.closed }
+      return try self.openForWriting
     }
   }
 }

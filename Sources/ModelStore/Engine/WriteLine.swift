@@ -143,7 +143,7 @@ final class WriteLine: Sendable {
     }
   }
 
-  /// The number of waiting writes, for tests.
+  /// The number of waiting writes.
   var waitingCount: Int { state.withLock { $0.waiting.count } }
 
   /// The number of transactions so far, shared or not, for tests.

@@ -5,7 +5,7 @@ internal import Synchronization
 /// Without a monitor, ``isActive`` is all that an operation reads.
 final class Monitors: Sendable {
   private struct State {
-    var monitors: [(lease: UInt64, monitor: any StoreMonitor)] = []
+    var monitors: [(lease: UInt64, slow: Duration?, monitor: any StoreMonitor)] = []
     var slowDuration: Duration?
   }
 
@@ -30,7 +30,7 @@ final class Monitors: Sendable {
   func add(_ monitor: any StoreMonitor, of lease: UInt64) {
     let slow = monitor.slowStatementDuration
     state.withLock { state in
-      state.monitors.append((lease, monitor))
+      state.monitors.append((lease, slow, monitor))
       if let slow { state.slowDuration = min(slow, state.slowDuration ?? slow) }
       active.store(true, ordering: .relaxed)
     }
@@ -41,7 +41,7 @@ final class Monitors: Sendable {
     let removed = state.withLock { state in
       let removed = state.monitors.filter { $0.lease == lease }
       state.monitors.removeAll { $0.lease == lease }
-      state.slowDuration = state.monitors.compactMap(\.monitor.slowStatementDuration).min()
+      state.slowDuration = state.monitors.compactMap(\.slow).min()
       active.store(!state.monitors.isEmpty, ordering: .relaxed)
       return removed
     }
@@ -53,12 +53,12 @@ final class Monitors: Sendable {
   func send(_ event: @autoclosure () -> StoreEvent) {
     guard isActive else { return }
     let event = event()
-    for (_, monitor) in state.withLock({ $0.monitors }) { monitor.receive(event) }
+    for (_, _, monitor) in state.withLock({ $0.monitors }) { monitor.receive(event) }
   }
 
   /// The tag that a monitor has for a write; the first one counts.
   func tag(ofWrite number: UInt64) -> String? {
-    for (_, monitor) in state.withLock({ $0.monitors }) {
+    for (_, _, monitor) in state.withLock({ $0.monitors }) {
       if let tag = monitor.tag(ofWrite: number) { return tag }
     }
     return nil

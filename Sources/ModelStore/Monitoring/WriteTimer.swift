@@ -44,6 +44,9 @@ final class WriteTimer: Sendable {
     state.withLock { $0.end(step) }
   }
 
+  /// What passed since the latest step belongs to other writes of the COMMIT.
+  func skip() { state.withLock { $0.last = .now } }
+
   /// The validators have accepted the write, which changed this many rows.
   func endValidation(changedRowCount: Int64) {
     state.withLock { state in

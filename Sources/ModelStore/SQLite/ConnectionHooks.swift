@@ -30,7 +30,7 @@ final class ConnectionHooks {
   private var waitsOnce = false
   private var rowChanged: ((borrowing PreupdateRow) -> Void)?
   private var programStarted: ((ProgramStart) -> Void)?
-  private var statementEnded: ((String, Duration) -> Void)?
+  private var statementEnded: ((UnsafePointer<CChar>, Duration) -> Void)?
   private var sourceRead: ((RowSource) -> Void)?
   /// The name prefix of triggers whose queries are compiled to nothing.
   private var leftOutPrefix: String?
@@ -179,7 +179,9 @@ final class ConnectionHooks {
 
   /// Reports the text and the duration of each statement that ends, in milliseconds of SQLite's
   /// clock, or stops doing so.
-  func onStatementEnd(_ report: ((_ sql: String, _ duration: Duration) -> Void)?) {
+  func onStatementEnd(
+    _ report: ((_ sql: UnsafePointer<CChar>, _ duration: Duration) -> Void)?
+  ) {
     statementEnded = report
     installTrace()
   }
@@ -209,7 +211,7 @@ final class ConnectionHooks {
     }
     guard let statement, let detail, let sql = sqlite3_sql(OpaquePointer(statement)) else { return }
     statementEnded?(
-      String(cString: sql), .nanoseconds(detail.assumingMemoryBound(to: Int64.self).pointee))
+      sql, .nanoseconds(detail.assumingMemoryBound(to: Int64.self).pointee))
   }
 
   /// Runs `body` and reports every source whose rows a statement compiled in it can read:

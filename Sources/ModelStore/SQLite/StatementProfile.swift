@@ -5,16 +5,16 @@ final class StatementProfile {
   /// In the order in which they ended.
   private(set) var statements: [(sql: String, duration: Duration)] = []
 
-  /// The most statements that are kept: a transaction may run millions.
+  /// The most statements that are kept, the first ones: a transaction may run millions.
   private static let countMax = 100
 
   init(from durationMin: Duration) {
     self.durationMin = durationMin
   }
 
-  fileprivate func note(_ sql: String, _ duration: Duration) {
+  fileprivate func note(_ sql: UnsafePointer<CChar>, _ duration: Duration) {
     guard duration >= durationMin, statements.count < Self.countMax else { return }
-    statements.append((sql, duration))
+    statements.append((String(cString: sql), duration))
   }
 }
 

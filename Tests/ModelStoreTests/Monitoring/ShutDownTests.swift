@@ -42,6 +42,8 @@ import Testing
     let held = await HeldWriter(store)
     let recorder = Recorder<Int64>()
     let token = try observe(recorder)
+    // Each write has a transaction of its own, so the turn that ends leaves the others to the next.
+    store.engine.line.setDurationMax(.zero)
     var writes: [Task<Void, any Error>] = []
     for id in 1...3 {
       writes.append(await held.add { tx in _ = try tx.insert(Artist(id: Int64(id), name: "a")) })

@@ -25,7 +25,7 @@ struct DeadLetters {
 
   /// Whether the file has the table. It is missing in a file that no store of this version has
   /// written to.
-  private var exist: Bool {
+  var exist: Bool {
     get throws {
       try connection.firstRow("SELECT 1 FROM sqlite_schema WHERE name = \(Self.table)") { _ in true
       }
@@ -66,7 +66,8 @@ struct DeadLetters {
         \(letter.failedAt), 0
       )
       ON CONFLICT (consumer, position) DO UPDATE
-      SET error = excluded.error, attempts = attempts + excluded.attempts,
+      SET error = excluded.error, letter = excluded.letter,
+        attempts = excluded.attempts + iif(letter = excluded.letter, attempts, 0),
         failed_at = excluded.failed_at, replays = 0
       """)
   }

@@ -25,6 +25,26 @@ package struct WorkerDesk: Sendable {
     get throws { try consumer.lease.held }
   }
 
+  /// Creates the tables of workers in a file of an earlier version of the library.
+  package func prepare() async throws {
+    let engine = try engine
+    try await engine.calls.run {
+      let exist = try engine.connections.readers.sync { connection in
+        try DeadLetters(connection: connection).exist
+      }
+      if !exist { try engine.catalog.changing { _ in } }
+    }
+  }
+
+  /// Reports that changes are missing before or in the next batch.
+  package func reportGap() {
+    consumer.lease.scope.report(
+      StoreError(
+        .journalGap,
+        "Changes before or in the next batch of the worker \(consumer.name) are missing in the change journal. Rebuild what it derives."
+      ))
+  }
+
   /// Takes or renews the lease.
   ///
   /// - Returns: Whether this worker has it.
@@ -33,8 +53,13 @@ package struct WorkerDesk: Sendable {
     return try await engine.maintenance.transactionOnQueue(.waits) { connection in
       let now = WritingProgram.now
       return try WorkerLease(connection: connection, consumer: consumer, holder: holder)
-        .take(until: now + Int64(duration / .microseconds(1)), now: now)
+        .take(until: now + Self.microseconds(duration), now: now)
     }
+  }
+
+  /// At most a century.
+  private static func microseconds(_ duration: Duration) -> Int64 {
+    Int64(min(duration / .microseconds(1), 3e15))
   }
 
   /// Ends the lease, so that another process can go on at once.

@@ -10,13 +10,15 @@ struct WorkerLease {
   ///
   /// - Parameter until: When it ends if it is not renewed, in microseconds since 1970-01-01 00:00:00
   ///   UTC.
+  ///
+  /// A lease that ends later than a new one would was given before the clock was set back.
   /// - Returns: Whether this holder has it now.
   func take(until: Int64, now: Int64) throws -> Bool {
     try connection.run(
       """
       INSERT INTO _ms_workers (consumer, holder, until) VALUES (\(consumer), \(holder), \(until))
       ON CONFLICT (consumer) DO UPDATE SET holder = excluded.holder, until = excluded.until
-      WHERE holder = excluded.holder OR until < \(now)
+      WHERE holder = excluded.holder OR until < \(now) OR until > \(until)
       """)
     return connection.changeCount > 0
   }

@@ -36,6 +36,9 @@ class Mailbox<Event: ObservedEvent>: Outlet, @unchecked Sendable {
       return first
     }
 
+    /// The number of waiting events.
+    var waitingCount: Int { desk?.waiting.count ?? 0 }
+
     /// The number of waiting events, if it has just become one that is reported: 64, 128, 256 and
     /// so on.
     var backlog: Int? {
@@ -215,8 +218,9 @@ class Mailbox<Event: ObservedEvent>: Outlet, @unchecked Sendable {
         // A write waits for this event, so it is delivered in that write's turn and never
         // coalesced.
         let isAwaited = flags.contains(.isAwaited) && !isPaused
+        let before = state.waitingCount
         let needsTurn = state.append(event, capacity: isAwaited ? .max : state.capacity)
-        backlog = state.backlog
+        if state.waitingCount > before { backlog = state.backlog }
         guard needsTurn, state.receiver != nil, !isPaused else { return (nil, []) }
         return (nil, isAwaited ? [.ready, .awaited] : .ready)
       }
