@@ -233,7 +233,8 @@ struct CommandContext {
     }
     guard existing == .created || location.exists else { throw location.missing }
     var configuration = application.configuration
-    configuration.access = purpose.access
+    configuration.access =
+      existing == .created && !location.exists ? .readWriteCreate : purpose.access
     configuration.busyTimeout = busyTimeout
     configuration.journalMode = journalMode
     if listsManyViolations { configuration.refusals.maxViolationCount = 100_000 }

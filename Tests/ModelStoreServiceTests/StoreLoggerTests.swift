@@ -46,7 +46,7 @@
       let text = "secret"
       _ = try world.store.read { tx in try tx.rows("SELECT id FROM Note WHERE text = \(text)") }
       let entry = handler.entries.first {
-        $0.metadata["sql"] == "SELECT id FROM Note WHERE text = ?1"
+        $0.metadata["sql"] == "SELECT id FROM Note WHERE text = ?"
       }
       #expect(entry?.level == .warning)
       #expect(entry?.metadata["plan"] == ["SCAN Note"])

@@ -75,7 +75,8 @@ import Testing
         + project.swift(under: "Sources/SchemaCompiler"))
     print("The library has \(interface.summary).")
     #expect(interface.types.count <= 177, "\(interface.types.sorted().joined(separator: "\n"))")
-    #expect(interface.members.count <= 1052, "\(interface.members.sorted().joined(separator: "\n"))")
+    #expect(
+      interface.members.count <= 1052, "\(interface.members.sorted().joined(separator: "\n"))")
   }
 
   /// The number may only fall; lower it here when it does.

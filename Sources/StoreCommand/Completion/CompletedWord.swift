@@ -89,7 +89,7 @@ struct CompletedWord {
       "--where", "--sort", "--limit", "--offset", "--at", "--busy-timeout", "--from", "--to",
       "--since", "--author", "--tag", "--actor", "--field", "--txn", "--model", "--consumer",
       "--exec", "--count", "--timeout", "--sql", "--migrations", "--rename", "--drop", "--by",
-      "--sum", "--avg", "--min", "--max", "--expand", "--install",
+      "--sum", "--avg", "--min", "--max", "--expand", "--install", "--all",
     ])
 
   /// The texts for the word as a list whose last name begins so, such as `a,b`.

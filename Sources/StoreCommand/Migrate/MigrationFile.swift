@@ -48,11 +48,17 @@ struct MigrationFile: Hashable {
     }
     self.version = version
     self.name = name
-    let sections = try Sections(of: text, in: path)
+    let sections = try Sections(of: Self.withoutMark(text), in: path)
     up = sections.up
     down = sections.down
     replaces = sections.replaces
     allowsLoss = sections.allowsLoss
+  }
+
+  /// The text without a byte order mark.
+  private static func withoutMark(_ text: String) -> String {
+    text.unicodeScalars.first == "\u{FEFF}"
+      ? String(String.UnicodeScalarView(text.unicodeScalars.dropFirst())) : text
   }
 
   /// The version and the name in a file name; nil for another form.

@@ -70,9 +70,9 @@ internal import Testing
     #expect(
       try file.catalog().tables.map(\.name)
         == [
-          "_ms_bindings", "_ms_journal", "_ms_journal_consumers", "_ms_journal_evicted",
-          "_ms_journal_layouts", "_ms_log", "_ms_migrations", "_ms_models", "_ms_reconciled",
-          "_ms_rules", "_ms_validators", "person",
+          "_ms_bindings", "_ms_dead_letters", "_ms_journal", "_ms_journal_consumers",
+          "_ms_journal_evicted", "_ms_journal_layouts", "_ms_log", "_ms_migrations", "_ms_models",
+          "_ms_reconciled", "_ms_rules", "_ms_validators", "_ms_workers", "person",
         ])
   }
 

@@ -99,7 +99,7 @@ import Testing
     let name = "secret"
     _ = try store.read { tx in try tx.rows("SELECT id FROM Artist WHERE name = \(name)") }
     let lines = slow.taken().filter { $0.contains("WHERE name") }
-    #expect(lines == ["slow SELECT id FROM Artist WHERE name = ?1 [\"SCAN Artist\"]"])
+    #expect(lines == ["slow SELECT id FROM Artist WHERE name = ? [\"SCAN Artist\"]"])
   }
 
   @Test func slowStatementsOfWritesAreReportedToo() throws {

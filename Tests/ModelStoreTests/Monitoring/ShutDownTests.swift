@@ -99,14 +99,15 @@ import Testing
   }
 
   @Test func whatPreventsAWriteIsSaid() throws {
-    let reader = try Store(
-      at: directory.file("a.store"), models: Artist.self,
-      configuration: StoreConfiguration(access: .readOnly))
-    #expect(try reader.health().isWritable == false)
     store.lease.refuseWrites()
     #expect(
       try store.health().obstacle
         == "The store is shutting down and accepts no new write. Nothing was changed.")
+    store.close()
+    let reader = try Store(
+      at: directory.file("a.store"), models: Artist.self,
+      configuration: StoreConfiguration(access: .readOnly))
+    #expect(try reader.health().isWritable == false)
   }
 
   @Test func driftIsNamed() throws {

@@ -102,7 +102,9 @@ import Testing
   @Test func aNewerFileCanBeReadWithoutDeclarations() throws {
     let path = directory.file("music.store")
     do { _ = try open() }
-    try execute("INSERT INTO _ms_migrations VALUES ('store', 99, 'later', 'x', '', '2040-01-01')")
+    try execute(
+      "INSERT INTO _ms_migrations (scope, version, name, checksum, sql, applied_at) VALUES ('store', 99, 'later', 'x', '', '2040-01-01')"
+    )
     var configuration = StoreConfiguration()
     configuration.access = .readOnly
     let store = try Store(at: path, configuration: configuration)

@@ -88,7 +88,8 @@ import Testing
     let place = try Workplace()
     try place.makeMusic()
     try RawDatabase(place.path("music.store")).execute(
-      "INSERT INTO _ms_migrations VALUES ('store', 99, 'future', 'x', 'x', '2030-01-01')")
+      "INSERT INTO _ms_migrations (scope, version, name, checksum, sql, applied_at) VALUES ('store', 99, 'future', 'x', 'x', '2030-01-01')"
+    )
     let outcome = try place.run("update", "Artist", "1", "name=x")
     #expect(outcome.code == 6 && outcome.err.hasPrefix("error[newerFormat]: "), "\(outcome)")
   }

@@ -210,7 +210,7 @@ import Testing
     (["derive", "--as", "1", "--initially", "left"], "Unknown option '--initially'"),
     (
       ["aggregate", "--function", "sum", "--from", "Track.seconds", "--as", "2"],
-      "Unknown option '--as'"
+      "names both a field and an expression"
     ),
     (
       ["aggregate", "--function", "sum", "--from", "Track.seconds", "--by", "id"],

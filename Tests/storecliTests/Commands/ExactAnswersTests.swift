@@ -114,7 +114,8 @@ import Testing
     let place = try Workplace()
     try place.makeMusic()
     try RawDatabase(place.path("music.store")).execute(
-      "INSERT INTO _ms_migrations VALUES ('store', 99, 'future', 'x', 'x', '2030-01-01')")
+      "INSERT INTO _ms_migrations (scope, version, name, checksum, sql, applied_at) VALUES ('store', 99, 'future', 'x', 'x', '2030-01-01')"
+    )
     #expect(try place.run("query", "Artist", "--count").out == "40\n")
     #expect(try place.run("update", "Artist", "1", "name=x").code == 6)
   }

@@ -75,17 +75,6 @@ import Testing
         """)
   }
 
-  /// A record of the past shows the records of that time.
-  @Test func thePastIsExpandedAsItWas() throws {
-    let place = try library()
-    try #require(try place.run("journal", "on").code == 0)
-    try #require(try place.run("update", "Person", "1", "first_name=Augusta").code == 0)
-    try #require(try place.run("update", "Book", "1", "title=Sketch").code == 0)
-    let words = ["get", "Book", "1", "--expand", "author.first_name", "--fields", "author", "-q"]
-    #expect(try place.run(words).out == "1\tAugusta\n")
-    #expect(try place.run(words + ["--at", "2"]).out == "1\tAda\n")
-  }
-
   @Test(arguments: [
     ("title", "Book.title refers to no other record, so it cannot be expanded.", "author, reader"),
     (

@@ -88,14 +88,14 @@ private struct Todo: Model {
     let place = try place(titles: ["a", nil])
     let without = try run("plan", in: place)
     #expect(without.code == 2, "\(without)")
-    #expect(without.out.contains("blocked    Todo.note"), "\(without)")
+    #expect(without.out.contains("loses    The values of the column note in Todo."), "\(without)")
     let plan = try run("plan", in: place, migrations: [dropNote])
     #expect(plan.code == 2, "\(plan)")
     #expect(
       plan.out.replacing(#/ {2,}/#, with: " ") == """
         1 pending
         run 1 drop_note 1 statement
-        in place Todo.due add optional string
+        in place Todo.due add optional text
         blocked Todo.title NOT NULL Records violate NOT NULL. 1 record: Todo 1
          -> storecli query Todo 'title is null'
         loses The values of Todo.note are deleted.

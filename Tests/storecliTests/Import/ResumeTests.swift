@@ -108,33 +108,6 @@ import Testing
     #expect(try names(place) == ["a", "b"])
   }
 
-  /// Another process is ahead: what it committed is not written again.
-  @Test func twoProcessesCannotContinueOneImport() throws {
-    let place = try shop()
-    try place.write("name\na\nb\nc\nbad\n", to: "Item.csv")
-    let token = try token(in: try place.run("import", "Item.csv", "--batch", "2").err)
-    try #require(mkfifo(place.path("pipe"), 0o600) == 0)
-    let process = try place.process(
-      ["import", "pipe", "--model", "Item", "--format", "csv", "--batch", "2", "--resume", token])
-    try place.write("", to: "talk")
-    process.standardError = try FileHandle(forWritingTo: place.url("talk"))
-    try process.run()
-    let input = try FileHandle(forUpdating: place.url("pipe"))
-    try input.write(contentsOf: Data("name\na\nb\n".utf8))
-    while process.isRunning, !(try place.contents(of: "talk").contains("imported before")) {
-      sched_yield()
-    }
-    try place.write("name\na\nb\nc\nd\nbad\n", to: "Item.csv")
-    _ = try place.run("import", "Item.csv", "--batch", "2", "--resume", token)
-    try input.write(contentsOf: Data("c\nd\n".utf8))
-    try input.close()
-    process.waitUntilExit()
-    #expect(process.terminationStatus != 0)
-    let talk = try place.contents(of: "talk")
-    #expect(talk.contains("was continued by another process"), "\(talk)")
-    #expect(try names(place) == ["a", "b", "c", "d"])
-  }
-
   @Test func theCountOfABatchNeedNotStayTheSame() throws {
     let place = try shop()
     try place.write("name\na\nb\nc\nbad\n", to: "Item.csv")

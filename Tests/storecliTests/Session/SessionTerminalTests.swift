@@ -76,10 +76,12 @@ import Testing
     #expect(try !raw.canBegin())
     try session.type("update Track 1 seconds=10\r")
     try session.see("-> 10")
+    try session.see("music* ")
     #expect(try raw.value("SELECT seconds FROM Track WHERE id = 1") != "10")
     // Leaving would lose it.
     try session.type("\u{4}")
     try session.see("A transaction is open.")
+    try session.see("music* ")
     try session.type("exit\r")
     try session.see("A transaction is open.")
     try session.type("commit\r")

@@ -55,14 +55,19 @@ final class SessionProcess {
 
   /// Waits until the terminal has received `words`, behind what earlier calls waited for.
   func see(_ words: String) throws {
-    while true {
+    // An open transaction draws its prompt each second, so this would wait forever.
+    for _ in 0..<Self.receiveCountMax {
       if let found = unread.range(of: words) {
         unread = String(unread[found.upperBound...])
         return
       }
       try #require(receive(), "it ended before it showed \(words): \(seen.suffix(2000))")
     }
+    terminate()
+    try #require(Bool(false), "it did not show \(words): \(seen.suffix(2000))")
   }
+
+  private static let receiveCountMax = 120
 
   /// Waits until the picture of the last line is drawn, which ends with `words`.
   func seeLine(_ words: String) throws {
@@ -91,7 +96,11 @@ final class SessionProcess {
   ///
   /// - Returns: The exit status, or the signal as a negative number.
   func finish() -> Int32 {
-    while receive() {}
+    var count = 0
+    while receive() {
+      count += 1
+      if count == Self.receiveCountMax { terminate() }
+    }
     process.waitUntilExit()
     return process.terminationReason == .exit
       ? process.terminationStatus : -process.terminationStatus

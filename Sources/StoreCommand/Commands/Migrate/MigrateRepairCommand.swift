@@ -104,12 +104,16 @@ struct TextDifference {
     var lines: [String] = []
     var place = 0
     for (index, line) in before.enumerated() {
+      guard !removed.contains(index) else {
+        lines.append("- \(line)")
+        continue
+      }
       while place < after.count, inserted.contains(place) {
         lines.append("+ \(after[place])")
         place += 1
       }
-      lines.append("\(removed.contains(index) ? "-" : " ") \(line)")
-      if !removed.contains(index) { place += 1 }
+      lines.append("  \(line)")
+      place += 1
     }
     lines += after[min(place, after.count)...].map { "+ \($0)" }
     while lines.last == "  " { lines.removeLast() }
