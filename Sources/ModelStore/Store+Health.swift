@@ -1,7 +1,7 @@
 // The state of a store, for readiness probes.
 extension Store {
-  /// Returns what a readiness probe asks. It changes nothing. While a write runs, it does not wait for it,
-  /// and counts the store as writable.
+  /// Returns what a readiness probe asks. It changes nothing. While a write runs, it does not wait
+  /// for it, and counts the store as writable.
   ///
   /// ```swift
   /// let health = try store.health()

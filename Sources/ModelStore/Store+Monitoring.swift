@@ -1,7 +1,7 @@
 // Receiving what a store does.
 extension Store {
-  /// Adds a monitor, which receives what this store and the other stores on its file in this process
-  /// do, until this store is closed or released.
+  /// Adds a monitor, which receives what this store and the other stores on its file in this
+  /// process do, until this store is closed or released.
   ///
   /// Add it right after opening. Opening itself is not reported: it throws what fails.
   ///

@@ -12,13 +12,14 @@ extension Store {
   ///
   /// - Parameter deadline: The longest time. After it, the store closes: the running write may
   ///   finish, and writes that still wait throw `misuse`.
-  /// - Throws: ``StoreError`` with code `shuttingDown` if the deadline passed. The store is closed in
-  ///   any case.
+  /// - Throws: ``StoreError`` with code `shuttingDown` if the deadline passed. The store is closed
+  ///   in   any case.
   public func shutDown(within deadline: Duration) async throws {
     lease.refuseWrites()
     let engine = try open
     let finishing = Task { [self] in
-      // A turn of the line may leave writes to a further turn, behind this one; it takes one at least.
+      // A turn of the line may leave writes to a further turn, behind this one; it takes one at
+      // least.
       for _ in 0...engine.line.waitingCount { try await engine.turns.takeOnQueue { _ in } }
       await waitForDelivery()
       do {

@@ -9,13 +9,14 @@
   /// try store.addMonitor(StoreMetrics(store: "notes"))
   /// ```
   ///
-  /// Each metric has the dimension `store`. Durations are in nanoseconds.
+  /// Each metric has the dimension `store`. Durations are in nanoseconds. Outcomes are committed,
+  /// refused, rolled_back or unknown; a `step` is one of `WriteReport.Times.stepNames`.
   ///
   /// | Metric | Kind | What it measures |
   /// |---|---|---|
-  /// | `modelstore_writes` | counter | ended writes, by `outcome`: committed, refused, rolled_back, unknown |
+  /// | `modelstore_writes` | counter | ended writes, by `outcome` |
   /// | `modelstore_write_duration` | timer | writes from the call to the return |
-  /// | `modelstore_write_step_duration` | timer | the steps of committed writes, by `step`: queue, begin, body, validation, commit, publishing |
+  /// | `modelstore_write_step_duration` | timer | the steps of committed writes, by `step` |
   /// | `modelstore_changed_rows` | counter | rows that committed writes changed |
   /// | `modelstore_commit_sharing` | recorder | writes that shared a COMMIT |
   /// | `modelstore_read_duration` | timer | reads |
@@ -24,8 +25,8 @@
   /// | `modelstore_log_pages` | gauge | pages of the write-ahead log at the latest checkpoint |
   /// | `modelstore_foreign_commits` | counter | commits of other programs, by `exact` |
   /// | `modelstore_resyncs` | counter | resets of observers |
-  /// | `modelstore_backlog_events` | gauge | undelivered events of an observation that falls behind |
-  /// | `modelstore_consumer_lag` | gauge | positions that a consumer has not acknowledged, by `consumer` |
+  /// | `modelstore_backlog_events` | gauge | events that an observation has not received |
+  /// | `modelstore_consumer_lag` | gauge | positions that a `consumer` has to come |
   /// | `modelstore_slow_statements` | counter | slow statements |
   /// | `modelstore_failures` | counter | failures that no caller receives, by `code` |
   public final class StoreMetrics: StoreMonitor {

@@ -14,8 +14,9 @@
   /// try await group.run()
   /// ```
   ///
-  /// On SIGTERM it calls `Store.shutDown(within:)`: new writes are refused, running and waiting ones
-  /// finish, their events are delivered, the write-ahead log is copied, and the store is closed.
+  /// On SIGTERM it calls `Store.shutDown(within:)`: new writes are refused, running and waiting
+  /// ones finish, their events are delivered, the write-ahead log is copied, and the store is
+  /// closed.
   public struct StoreService: Service {
     private let store: Store
     private let deadline: Duration

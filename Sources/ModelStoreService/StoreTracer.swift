@@ -11,9 +11,9 @@
   /// ```
   ///
   /// The attributes follow OpenTelemetry's conventions for databases: `db.system.name`,
-  /// `db.namespace`, `db.operation.name`, and `error.type` if the write failed. Those that begin with
-  /// `modelstore.` are the number of changed rows, the id in the change journal, the number of writes
-  /// that shared the COMMIT, and the milliseconds of each step.
+  /// `db.namespace`, `db.operation.name`, and `error.type` if the write failed. Those that begin
+  /// with `modelstore.` are the number of changed rows, the id in the change journal, the number of
+  /// writes that shared the COMMIT, and the milliseconds of each step.
   ///
   /// If the change journal is on, the context of the span is also the tag of the commit record,
   /// unless the write has set a tag. Other processes link to it: ``addLinks(to:in:)``.

@@ -17,8 +17,8 @@
   /// - A change whose closure throws is tried again, with growing pauses. After the last attempt it
   ///   becomes a ``DeadLetter``, and the worker goes on. Other records do not wait for the pauses.
   /// - If several processes have a worker of the same name, one works and the others wait. When it
-  ///   ends, or does not answer for ``Options/leaseDuration``, another one takes over at the position
-  ///   that it had acknowledged.
+  ///   ends, or does not answer for ``Options/leaseDuration``, another one takes over at the
+  ///   position   that it had acknowledged.
   ///
   /// The change journal must be on for the models: see `ChangeJournal.enable(_:for:mode:)`.
   public struct StoreWorker: Service {
@@ -96,7 +96,7 @@
             continue
           }
           try await workWithLease(desk)
-        } catch where error is CancellationError || (error as? StoreError)?.code == .busy {
+        } catch  where error is CancellationError || (error as? StoreError)?.code == .busy {
           // The lease was lost, or another process writes: the batch comes again.
           guard await restsUnlessShuttingDown(options.pause) else { return }
         }
@@ -190,15 +190,16 @@
       let seats = Seats(count: max(1, options.concurrency))
       try await withThrowingTaskGroup(of: Void.self) { group in
         for changes in records.values {
-          group.addTask {
-            for change in changes {
-              guard !Task.isCancelled else { return }
-              try await run(change, seats, desk)
-            }
-          }
+          group.addTask { try await runInOrder(changes, seats, desk) }
         }
         try await group.waitForAll()
       }
+    }
+
+    private func runInOrder(
+      _ changes: [JournalChange], _ seats: Seats, _ desk: WorkerDesk
+    ) async throws {
+      for change in changes where !Task.isCancelled { try await run(change, seats, desk) }
     }
 
     /// Processes one change, with its attempts. A pause takes no seat.

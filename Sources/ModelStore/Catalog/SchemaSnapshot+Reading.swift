@@ -63,8 +63,8 @@ extension MigrationPlan.Action {
 }
 
 extension [SchemaText] {
-  /// Replaces a table and its declared indexes by those of `model`. Triggers stay, and so do indexes
-  /// that no model declares.
+  /// Replaces a table and its declared indexes by those of `model`. Triggers stay, and so do
+  /// indexes that no model declares.
   fileprivate mutating func declare(_ model: ModelSchema) {
     let table = model.table.asciiFolded
     let declared = SchemaSQL(model).objects

@@ -17,15 +17,16 @@ public enum StoreEvent: Sendable {
   /// Observers were reset and refetched, because their changes are not known exactly. For example,
   /// another program changed the schema, or committed while the change journal was off.
   case resync
-  /// An observation has 64 undelivered events, or 128, 256 and so on: its callback or loop is slower
-  /// than the commits.
+  /// An observation has 64 undelivered events, or 128, 256 and so on: its callback or loop is
+  /// slower than the commits.
   case backlog(eventCount: Int)
   /// A batch of a ``Consumer`` was read, or acknowledged.
   case consumer(ConsumerReport)
   /// A statement took at least ``StoreMonitor/slowStatementDuration``.
   case slowStatement(StatementReport)
-  /// A failure that no caller receives. `onError` of ``Store/init(at:models:migrations:bindings:rules:validators:configuration:onError:)``
-  /// receives it, too. Its code is `journalGap` if the change journal has a gap.
+  /// A failure that no caller receives. `onError` of
+  /// ``Store/init(at:models:migrations:bindings:rules:validators:configuration:onError:)`` receives
+  /// it, too. Its code is `journalGap` if the change journal has a gap.
   case failure(StoreError)
 }
 
@@ -78,8 +79,8 @@ public struct WriteReport: Sendable {
   public let outcome: Outcome
   /// Where its time went. The steps that it did not reach are zero.
   public let times: Times
-  /// The number of rows that it inserted, updated and deleted, also by triggers and in tables of the
-  /// store itself. Zero if it was not committed.
+  /// The number of rows that it inserted, updated and deleted, also by triggers and in tables of
+  /// the store itself. Zero if it was not committed.
   public let changedRowCount: Int
   /// The number of writes that shared its COMMIT, itself included; zero if it was not committed.
   public let sharingCount: Int

@@ -4,8 +4,8 @@
 public struct StoreHealth: Hashable, Sendable, Codable {
   /// Whether a write may begin now.
   public var isWritable: Bool { obstacle == nil }
-  /// Why no write may begin; nil if one may. For example, the store was opened read-only, is shutting
-  /// down, or had a COMMIT with an unknown outcome.
+  /// Why no write may begin; nil if one may. For example, the store was opened read-only, is
+  /// shutting down, or had a COMMIT with an unknown outcome.
   public let obstacle: String?
   /// How long the oldest running read of this process has run; nil if none runs. An old read keeps
   /// the write-ahead log from being reused. Reads count if they began after the first monitor was

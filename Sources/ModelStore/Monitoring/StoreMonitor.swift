@@ -15,9 +15,9 @@
 public protocol StoreMonitor: Sendable {
   /// Receives one event.
   ///
-  /// The store calls it on the thread that does the work, which waits for it. So return quickly, and
-  /// do not use the store. The thread and task of ``StoreEvent/writeQueued(_:)`` are those of the
-  /// caller of the write.
+  /// The store calls it on the thread that does the work, which waits for it. So return quickly,
+  /// and do not use the store. The thread and task of ``StoreEvent/writeQueued(_:)`` are those of
+  /// the caller of the write.
   func receive(_ event: StoreEvent)
 
   /// The duration from which a statement is reported as ``StoreEvent/slowStatement(_:)``. With nil,
@@ -26,8 +26,8 @@ public protocol StoreMonitor: Sendable {
   /// The store reads it when you add the monitor.
   var slowStatementDuration: Duration? { get }
 
-  /// Returns a tag for the commit record of a write, if the write has set none. Other processes read
-  /// it as ``JournalTransaction/tag``. With nil, the default, the commit record has no tag.
+  /// Returns a tag for the commit record of a write, if the write has set none. Other processes
+  /// read it as ``JournalTransaction/tag``. With nil, the default, the commit record has no tag.
   ///
   /// - Parameter write: The number of the write in ``StoreEvent/writeQueued(_:)``.
   func tag(ofWrite write: UInt64) -> String?

@@ -276,6 +276,8 @@ struct MigrationRun {
   private func updateSchemaFile() throws {
     let path = source.directory.schemaPath
     guard FileIdentity.isRegularFile(at: path) else { return }
+    // Stores of one process on one file have equal settings.
+    opened.store.close()
     let reader = try context.openForReading().store
     defer { reader.close() }
     let text = try reader.schemaSnapshot().script

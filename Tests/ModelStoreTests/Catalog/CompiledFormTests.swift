@@ -43,6 +43,6 @@ import Testing
     }
     #expect(
       [objects.count, CompiledForm.current, Int(hash.integer)]
-        == [278, 2, -8_742_752_939_647_417_736])
+        == [316, 3, 7_424_071_175_722_223_714])
   }
 }

@@ -65,10 +65,11 @@ import Testing
     let before = try rehearsal.schema().script
     let failing = Migration(
       version: 2, name: "bad", sql: "CREATE TABLE x (a); ALTER TABLE Nothing ADD COLUMN b")
-    #expect(
-      try rehearsal.run(failing) == [
-        .fails("Migration 2 bad, statement 2: no such table: Nothing.")
-      ])
+    guard case .fails(let problem)? = try rehearsal.run(failing).first else {
+      Issue.record("Nothing failed.")
+      return
+    }
+    #expect(problem.hasPrefix("Migration 2 bad, statement 2: no such table: Nothing"))
     let refused = try rehearsal.run(Migration(version: 2, name: "end", sql: "COMMIT"))
     guard case .fails(let sentence)? = refused.first else {
       Issue.record("\(refused)")
@@ -79,10 +80,12 @@ import Testing
   }
 
   @Test func aWayBackThatFailsOrLeadsElsewhereIsFound() throws {
-    #expect(
-      try findings("ALTER TABLE Todo ADD COLUMN due TEXT", "SELECT nothing") == [
-        .reverseFails("The way back of 2 next, statement 1: no such column: nothing.")
-      ])
+    let failing = try findings("ALTER TABLE Todo ADD COLUMN due TEXT", "SELECT nothing")
+    guard case .reverseFails(let problem)? = failing.first else {
+      Issue.record("\(failing)")
+      return
+    }
+    #expect(problem.contains("no such column: nothing"), "\(problem)")
     #expect(
       try findings("DROP INDEX by_title", "SELECT 1") == [
         .reverseDiffers(["the index by_title"])

@@ -253,7 +253,7 @@ private struct Application {
     _ application: Application, _ store: Store, since position: JournalPosition
   ) throws {
     // The other program's change is the last one, with the records that the binding changed.
-    let newest = try #require(try store.changeJournal.transactions().first)
+    let newest = try #require(try store.changeJournal.newestTransactions(limit: 1).first)
     #expect(newest.positions.upperBound > position)
     let end = try store.changeJournal.position()
     var past: [String: Set<[SQLValue]>] = [:]

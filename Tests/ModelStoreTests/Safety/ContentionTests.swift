@@ -92,11 +92,14 @@ import Testing
     let other = try OtherProcess(
       """
       done = sqlite3.connect(sys.argv[2]).execute(
-          "SELECT * FROM _ms_migrations WHERE scope = 'app'").fetchall()
+          "SELECT scope, version, name, checksum, sql, applied_at FROM _ms_migrations "
+          "WHERE scope = 'app'").fetchall()
       db = sqlite3.connect(sys.argv[1], timeout=60, isolation_level=None)
       db.execute("BEGIN IMMEDIATE")
       db.execute("CREATE TABLE extra(x)")
-      db.executemany("INSERT INTO _ms_migrations VALUES (?, ?, ?, ?, ?, ?)", done)
+      db.executemany(
+          "INSERT INTO _ms_migrations (scope, version, name, checksum, sql, applied_at) "
+          "VALUES (?, ?, ?, ?, ?, ?)", done)
       say("held")
       time.sleep(0.3)
       db.execute("COMMIT")

@@ -59,7 +59,7 @@ import Testing
 
   @Test(
     .enabled(if: SmallDisk.isPossible, "only root can mount a small disk"),
-    arguments: [288, 1024, 4096])
+    arguments: [352, 1024, 4096])
   func aFullDiskLosesNothingAndWritesWorkAgainOnceThereIsSpace(kilobytes: Int) throws {
     let disk = try SmallDisk(kilobytes: kilobytes)
     let ballast = disk.path + "/ballast"

@@ -131,7 +131,7 @@ import Testing
   @Test func aChangedFileIsFoundShownAndAccepted() throws {
     let place = try todo(applied: true)
     try place.write(
-      Workplace.addDue.replacing("due TEXT", with: "due TEXT /* a day */"),
+      Workplace.addDue.replacing("ALTER TABLE Todo ADD", with: "/* a day */ ALTER TABLE Todo ADD"),
       to: "Migrations/2_add_due.sql")
     #expect(try place.run("migrate", "status", "-q").code == 0)
     try place.write(

@@ -1,5 +1,6 @@
 extension Workplace {
-  /// A directory with `Migrations`, whose runs happen on 2026-08-20 at 10:15:00 UTC and use `app.db`.
+  /// A directory with `Migrations`, whose runs happen on 2026-08-20 at 10:15:00 UTC and use
+  /// `app.db`.
   static func withMigrations(_ files: [String: String] = [:]) throws -> Workplace {
     let place = try Workplace()
     place.time = 1_787_220_900_000_000

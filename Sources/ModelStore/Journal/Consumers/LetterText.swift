@@ -1,4 +1,5 @@
-/// A change of the journal as JSON, in which dead letters are stored. The position is not part of it.
+/// A change of the journal as JSON, in which dead letters are stored. The position is not part of
+/// it.
 struct LetterText {
   let text: String
 

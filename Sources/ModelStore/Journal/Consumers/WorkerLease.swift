@@ -8,8 +8,8 @@ struct WorkerLease {
 
   /// Takes or renews the lease.
   ///
-  /// - Parameter until: When it ends if it is not renewed, in microseconds since 1970-01-01 00:00:00
-  ///   UTC.
+  /// - Parameter until: When it ends if it is not renewed, in microseconds since 1970-01-01
+  ///   00:00:00   UTC.
   ///
   /// A lease that ends later than a new one would was given before the clock was set back.
   /// - Returns: Whether this holder has it now.
