@@ -25,7 +25,7 @@ guard CommandLine.arguments.count == 2 else {
 
 var configuration = StoreConfiguration()
 configuration.changeJournal = .full
-let store = try await Store(
+let store = try Store(
   at: CommandLine.arguments[1], models: Note.self, configuration: configuration)
 
 // Logs, metrics and traces.
