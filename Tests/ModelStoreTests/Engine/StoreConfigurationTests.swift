@@ -10,7 +10,7 @@ import Testing
       maxReaderCount: 2, cacheSize: 3, checkpointFrameCount: 4, statementCacheCapacity: 5,
       maxValueSize: 6, journalMode: .asFound,
       refusals: .init(stopsAtFirst: true, maxViolationCount: 7, includesValues: true),
-      schemaChanges: .none, changeJournal: .keys,
+      schemaChanges: .none, schemaProgress: .init { _, _, _ in }, changeJournal: .keys,
       journalRetention: JournalRetention(
         maxEntryCount: 8), functions: [function])
     var wanted = StoreConfiguration()
@@ -28,6 +28,7 @@ import Testing
     wanted.refusals.maxViolationCount = 7
     wanted.refusals.includesValues = true
     wanted.schemaChanges = .none
+    wanted.schemaProgress = .init { _, _, _ in }
     wanted.changeJournal = .keys
     wanted.journalRetention = JournalRetention(maxEntryCount: 8)
     wanted.functions = [function]

@@ -30,6 +30,7 @@ import Testing
     ObservationToken.pause()
     ObservationToken.resume()
     RecordWindow.cancel()
+    Store.addMonitor(_:)
     Store.changes(of:)
     Store.changes(of:key:fields:)
     Store.changes(of:of:)

@@ -3,7 +3,8 @@ import ModelStore
 import Testing
 
 /// Generated source is compiled, and the compiled program opens the file.
-@Suite(.tags(.process), .enabled(if: SwiftProgram.isAvailable, SwiftProgram.isNeeded))
+@Suite(
+  .tags(.process), .enabled(if: SwiftProgram.isAvailable, "needs the modules of a debug build"))
 struct GenerateSwiftTests {
   /// Opens the file with what was generated, compares it with an untouched copy, and reads all.
   private static let harness = """
