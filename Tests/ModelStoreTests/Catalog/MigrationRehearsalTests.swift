@@ -69,7 +69,7 @@ import Testing
       Issue.record("Nothing failed.")
       return
     }
-    #expect(problem.hasPrefix("Migration 2 bad, statement 2: no such table: Nothing"))
+    #expect(problem.hasPrefix("Migration 2 bad, statement 2: near "), "\(problem)")
     let refused = try rehearsal.run(Migration(version: 2, name: "end", sql: "COMMIT"))
     guard case .fails(let sentence)? = refused.first else {
       Issue.record("\(refused)")
@@ -85,7 +85,7 @@ import Testing
       Issue.record("\(failing)")
       return
     }
-    #expect(problem.contains("no such column: nothing"), "\(problem)")
+    #expect(problem.hasPrefix("The way back of 2 next, statement 1: near "), "\(problem)")
     #expect(
       try findings("DROP INDEX by_title", "SELECT 1") == [
         .reverseDiffers(["the index by_title"])
