@@ -33,6 +33,13 @@ enum SwiftProgram {
     .split(separator: ":").map { "\($0)/swiftc" }
     .first { FileManager.default.isExecutableFile(atPath: $0) }
 
+  /// Whether the build is one that keeps the object files of each module.
+  static let isAvailable =
+    compiler != nil
+    && linkedModules.allSatisfy {
+      FileManager.default.fileExists(atPath: objectList(of: $0).path)
+    }
+
   /// Compiles `files`, names of source files in `place`, to the program `name` there.
   ///
   /// - Returns: What the compiler reports; empty when it succeeds.
