@@ -24,9 +24,8 @@ public enum StoreEvent: Sendable {
   case consumer(ConsumerReport)
   /// A statement took at least ``StoreMonitor/slowStatementDuration``.
   case slowStatement(StatementReport)
-  /// A failure that no caller receives. `onError` of
-  /// ``Store/init(at:models:migrations:bindings:rules:validators:configuration:onError:)`` receives
-  /// it, too. Its code is `journalGap` if the change journal has a gap.
+  /// A failure that no caller receives. `onError` of the store receives it, too. Its code is
+  /// `journalGap` if the change journal has a gap.
   case failure(StoreError)
 }
 
