@@ -53,7 +53,8 @@ struct Sample {
     UPDATE _ms_journal
     SET c1 = (c0 << 23) | 5, c2 = 1700000000000000 + position, c3 = 'FaultWriter', c4 = 1
     WHERE layout = 0 AND entry = 1;
-    UPDATE _ms_migrations SET applied_at = '2026-01-01T00:00:00.000Z';
+    UPDATE _ms_migrations
+    SET applied_at = '2026-01-01T00:00:00.000Z', duration = iif(duration IS NULL, NULL, 1000);
     INSERT INTO _ms_journal_consumers VALUES ('reader', 3, 1, 1700000000000000);
     CREATE TABLE Note (id INTEGER PRIMARY KEY, body TEXT);
     VACUUM;
