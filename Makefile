@@ -103,10 +103,12 @@ warnings:
 	@echo '==> Checking that the build gave no warning'
 	@Scripts/check-warnings
 
-# The optimizer of a release build refuses code that a debug build takes.
+# The optimizer of a release build refuses code that a debug build takes. This is the program as it is
+# installed, so that its size can be checked.
 release: sqlite
 	@echo '==> Building the command line in release'
-	@swift build -c release --product storecli -Xswiftc -warnings-as-errors
+	@swift build $(INSTALLED) -Xswiftc -warnings-as-errors
+	@Scripts/check-size .build/release/storecli
 
 docs: sqlite
 	RECORD=1 swift test --traits Service --filter \

@@ -89,8 +89,9 @@ struct CommandContext {
 
   /// Where the database is, whether it exists or not.
   func location(at path: String? = nil) throws -> DatabaseLocation {
-    try DatabaseLocation(
-      option: path ?? options.database, application: application.database, in: surroundings)
+    if let path { return DatabaseLocation(path: path, source: .argument) }
+    return try DatabaseLocation(
+      option: options.database, application: application.database, in: surroundings)
   }
 
   /// The configuration for replacing the content of a database.

@@ -33,6 +33,19 @@ import Testing
     return whole
   }
 
+  /// A program may write its second line only after the first one was read.
+  @Test func aShortLineIsReadBeforeTheNextOneCame() throws {
+    var isWritten = false
+    let source = ByteSource { buffer throws(InputError) in
+      guard !isWritten else { throw InputError(.interrupted, at: .start) }
+      isWritten = true
+      buffer.copyBytes(from: "name\n".utf8)
+      return 5
+    }
+    var reader = CSVReader(source: try source.inUTF8())
+    #expect(try reader.readTexts() == ["name"])
+  }
+
   @Test(
     arguments: [
       ("", []),

@@ -10,7 +10,7 @@ extension ByteSource {
   ///
   /// - Throws: ``InputError`` for UTF-32, and for UTF-16 without a byte order mark.
   package func inUTF8() throws(InputError) -> ByteSource {
-    let head = try head(atMost: Self.headByteCount)
+    let head = try head(atMost: Self.headByteCount, while: Self.mayBeUTF16)
     let rest = PrefixedSource(head, self)
     switch Self.encoding(of: head) {
     case .other:
@@ -36,9 +36,13 @@ extension ByteSource {
   }
 
   /// The first bytes of the input, as many as it has.
-  private func head(atMost maxByteCount: Int) throws(InputError) -> [UInt8] {
+  ///
+  /// - Parameter isNeeded: Whether more bytes are needed after these.
+  private func head(
+    atMost maxByteCount: Int, while isNeeded: ([UInt8]) -> Bool = { _ in true }
+  ) throws(InputError) -> [UInt8] {
     var head: [UInt8] = []
-    while head.count < maxByteCount {
+    while head.count < maxByteCount, isNeeded(head) {
       let more = try bytes(atMost: maxByteCount - head.count)
       guard !more.isEmpty else { break }
       head += more
@@ -67,6 +71,12 @@ extension ByteSource {
   }
 
   private static let headByteCount = 16
+
+  /// Whether more bytes than `head` can show that the text is not UTF-8. If not, a program that
+  /// writes one short line at a time need not write a second one first.
+  private static func mayBeUTF16(_ head: [UInt8]) -> Bool {
+    head.count < 2 || head.contains(0) || head[0] >= 0xFE
+  }
 
   /// Returns the encoding. Every other byte of ASCII text in UTF-16 is zero, and no other text has
   /// that many zeros. Eight such characters are required as proof.

@@ -25,6 +25,12 @@ struct BackupCommand: LeafCommand {
   func run(_ context: CommandContext) throws -> ExitCode {
     Interruption.await()
     let opened = try context.openForReading()
+    guard !FileIdentity.isSame(file, asAnyOf: opened.location.storePaths) else {
+      throw CommandError(
+        .failed, code: StoreError.Code.misuse.rawValue,
+        "\(file) is the database itself, or a file of it.",
+        hint: "choose another name for the copy")
+    }
     var progress = Progress(console: context.console)
     let backup: Backup
     do {
@@ -36,6 +42,10 @@ struct BackupCommand: LeafCommand {
       throw CommandError(
         .failed, code: error.code.rawValue, "There is already a file at \(file).",
         hint: "choose another name, or add --replace")
+    } catch let error as StoreError where error.code == .fileNotFound {
+      var missing = CommandError(error)
+      missing.hint = nil
+      throw missing
     } catch  where Interruption.explains(error) {
       throw CommandError(
         .interrupted, code: "interrupted", "Interrupted; there is no new file at \(file).")

@@ -96,12 +96,7 @@ extension ExportCommand {
       }
       return []
     }
-    guard mkdir(directory, 0o777) == 0 else {
-      let error = SystemError.last
-      throw CommandError(
-        error.isNoSuchFile ? .notFound : .failed, code: "output",
-        "cannot make the directory \(directory): \(error)")
-    }
+    try Directory(path: directory).create()
     return []
   }
 

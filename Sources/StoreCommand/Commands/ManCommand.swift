@@ -1,14 +1,6 @@
 import ArgumentParser
 import RecordFormats
 
-#if canImport(Glibc)
-  import Glibc
-#elseif canImport(Musl)
-  import Musl
-#else
-  import Darwin
-#endif
-
 /// `man`: the manual pages of the commands.
 struct ManCommand: LeafCommand {
   static let configuration = CommandConfiguration(
@@ -64,10 +56,7 @@ struct ManCommand: LeafCommand {
     _ program: CommandSpecification, below directory: String, _ context: CommandContext
   ) throws -> ExitCode {
     let place = directory + "/man1"
-    for path in [directory, place] where mkdir(path, 0o777) != 0 && errno != EEXIST {
-      throw CommandError(
-        .failed, code: "output", "cannot make the directory \(path): \(SystemError.last)")
-    }
+    for path in [directory, place] { try Directory(path: path).create() }
     for command in program.all {
       let page = page(of: command)
       let file = try OutputFile(path: "\(place)/\(page.fileName)", refusing: [])

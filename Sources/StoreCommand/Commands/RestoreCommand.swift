@@ -42,7 +42,7 @@ struct RestoreCommand: ChangingCommand {
         || Confirmation.isGranted(question, isGiven: yes, flag: "--yes", console: context.console)
     else {
       try context.console.say("nothing was changed")
-      return .ok
+      return .failed
     }
     Interruption.await()
     var progress = Progress(console: context.console)

@@ -14,6 +14,8 @@ struct DatabaseLocation: Hashable, Sendable {
   /// What named the database.
   enum Source: Hashable, Sendable {
     case option
+    /// An argument of the command.
+    case argument
     /// The application whose command line this is.
     case application
     case environment
@@ -74,7 +76,7 @@ struct DatabaseLocation: Hashable, Sendable {
         ?? "storecli help environment")
   }
 
-  private init(path: String, source: Source, sharing: StoreConfiguration.Sharing? = nil) {
+  init(path: String, source: Source, sharing: StoreConfiguration.Sharing? = nil) {
     self.path = path
     self.source = source
     self.sharing = sharing
@@ -102,6 +104,7 @@ struct DatabaseLocation: Hashable, Sendable {
   var sourceText: String {
     switch source {
     case .option: "-d"
+    case .argument: "an argument"
     case .application: Program.name
     case .environment: Self.environmentName
     case .project(let file), .person(let file): file
@@ -130,6 +133,11 @@ struct DatabaseLocation: Hashable, Sendable {
     let near = NearMiss.suggestions(for: name, among: files)
     let candidates = near.isEmpty ? Array(files.prefix(3)) : near
     let shown = candidates.map { directory == "." ? "./" + $0 : Self.path($0, from: directory) }
+    guard source != .argument else {
+      return CommandError(
+        .notFound, code: "fileNotFound",
+        "There is no file at \(path)" + CommandError.meant(shown))
+    }
     return CommandError(
       .notFound, code: "fileNotFound",
       "There is no file at \(path) (named by \(sourceText))" + CommandError.meant(shown),

@@ -42,12 +42,15 @@ struct Directory {
     }
   }
 
-  /// Creates it, inside a directory that exists.
+  /// Creates it, inside a directory that exists, unless it is there.
   ///
   /// - Throws: ``CommandError`` naming the path.
-  func create() throws {
-    guard mkdir(path, 0o777) != 0, errno != EEXIST else { return }
-    let reason = String(cString: strerror(errno))
-    throw CommandError(.failed, code: "output", "cannot create the directory \(path): \(reason)")
+  func create() throws(CommandError) {
+    guard mkdir(path, 0o777) != 0 else { return }
+    let error = SystemError.last
+    guard !FileIdentity.isDirectory(path) else { return }
+    throw CommandError(
+      error.isNoSuchFile ? .notFound : .failed, code: "output",
+      "cannot create the directory \(path): \(error)")
   }
 }

@@ -16,6 +16,17 @@ extension ByteSink {
     }
   }
 
+  /// Writes to the open file at `path`, which errors name.
+  convenience init(descriptor: Int32, of path: String) {
+    self.init { bytes throws(OutputError) in
+      do throws(OutputError) {
+        return try Self.write(bytes, to: descriptor)
+      } catch .unwritable(let error) {
+        throw .unwritableFile(path, error)
+      }
+    }
+  }
+
   private static func write(
     _ bytes: UnsafeRawBufferPointer, to descriptor: Int32
   ) throws(OutputError) -> Int {

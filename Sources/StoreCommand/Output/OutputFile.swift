@@ -91,7 +91,7 @@ final class OutputFile {
         error.isNoSuchFile ? .notFound : .failed, code: "output", "cannot write \(path): \(error)")
     }
     self.path = path
-    let file = ByteSink(descriptor: descriptor)
+    let file = ByteSink(descriptor: descriptor, of: path)
     let written = Written()
     written.byteCount = byteCount
     self.file = file
@@ -162,7 +162,7 @@ final class OutputFile {
     try file.flush()
     guard ftruncate(descriptor, off_t(byteCount)) == 0,
       lseek(descriptor, off_t(byteCount), SEEK_SET) >= 0
-    else { throw OutputError.unwritable(.last) }
+    else { throw OutputError.unwritableFile(path, .last) }
     written.byteCount = byteCount
   }
 
@@ -172,10 +172,12 @@ final class OutputFile {
     try sink.flush()
     try file.flush()
     guard isRegular else { return }
-    guard fsync(descriptor) == 0 || errno == EINVAL else { throw OutputError.unwritable(.last) }
+    guard fsync(descriptor) == 0 || errno == EINVAL else {
+      throw OutputError.unwritableFile(path, .last)
+    }
     guard let replacement else { return }
     guard rename(replacement.temporaryPath, replacement.path) == 0 else {
-      throw OutputError.unwritable(.last)
+      throw OutputError.unwritableFile(path, .last)
     }
     self.replacement = nil
   }

@@ -85,7 +85,7 @@ struct HistoryFile {
     guard descriptor >= 0 else { throw .last }
     defer { close(descriptor) }
     try Self.write(lines.map { $0 + "\n" }.joined(), to: descriptor)
-    guard rename(new, path) == 0 else { throw .last }
+    guard fchmod(descriptor, 0o600) == 0, rename(new, path) == 0 else { throw .last }
   }
 
   private static func makeDirectory(of path: String) throws(SystemError) {

@@ -64,7 +64,7 @@ struct PromptInput: SessionInput {
         let earlier = shown
         shown = prompt()
         if shown != earlier || picture != drawn(shown, editor.line) { draw(shown) }
-      case .ended: return .ended
+      case .ended: return .closed
       }
     }
   }

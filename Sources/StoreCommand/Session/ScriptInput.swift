@@ -9,6 +9,11 @@ struct ScriptInput: SessionInput {
   private var unread: [UInt8] = []
   private var lineCount = 0
   private var isAtEnd = false
+  /// How often the input has ended without a byte between.
+  private var endCount = 0
+
+  /// After that many ends, a terminal is gone. A person who presses Ctrl-D has one at a time.
+  private static let endCountMax = 10
 
   /// - Parameter console: Where to show prompts; nil for none.
   init(_ source: ByteSource, promptingOn console: Console?) {
@@ -39,8 +44,13 @@ struct ScriptInput: SessionInput {
   }
 
   /// The last input needs no `;`, but every quote and parenthesis must be closed.
-  private func end(_ text: String, _ first: Int?) throws -> SessionEntry {
-    guard let first else { return .ended }
+  private mutating func end(_ text: String, _ first: Int?) throws -> SessionEntry {
+    guard let first else {
+      endCount += 1
+      // A terminal can be read again after Ctrl-D.
+      isAtEnd = console == nil
+      return endCount < Self.endCountMax ? .ended : .closed
+    }
     if let open = ShellLine.open(in: text), open != ";" {
       throw CommandError.usage("The input ends within \(open), in the command of line \(first).")
     }
@@ -56,7 +66,7 @@ struct ScriptInput: SessionInput {
       guard !isAtEnd else { break }
       // A person's next line may be for the command that this one begins.
       let bytes = try source.bytes(atMost: console == nil ? 64 * 1024 : 1)
-      if bytes.isEmpty { isAtEnd = true }
+      if bytes.isEmpty { isAtEnd = true } else { endCount = 0 }
       unread += bytes
     }
     guard !unread.isEmpty else { return nil }

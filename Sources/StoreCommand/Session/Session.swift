@@ -73,6 +73,7 @@ final class Session {
         switch try input.next(prompt) {
         case .cleared: continue
         case .terminated: return .left(.terminated)
+        case .closed: return .left(isInTransaction ? .failed : firstFailure)
         case .ended: if let ending = end() { return ending }
         case .text(let text, let line): if let ending = run(text, line) { return ending }
         }

@@ -12,8 +12,10 @@ enum SessionEntry: Equatable {
   case text(String, line: Int?)
   /// The person discarded the input.
   case cleared
-  /// There is no more input.
+  /// There is no more input, or the person asks to leave by Ctrl-D.
   case ended
+  /// The terminal is gone, so nothing can be answered.
+  case closed
   /// SIGTERM came.
   case terminated
 }

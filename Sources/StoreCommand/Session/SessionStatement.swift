@@ -1,4 +1,5 @@
 import ModelStore
+import RecordFormats
 
 /// An SQL statement of a session that changes records. Rules, bindings and the change journal apply
 /// to it as to every write, and it reports its changes as the commands do.
@@ -10,19 +11,28 @@ struct SessionStatement {
     return Program.perform(context) {
       let opened = try context.openForWriting()
       try checkValidators(opened)
+      var returned: ReturnedRows?
       try context.writing(opened, counting: .rows) { transaction in
-        try execute(transaction)
+        returned = try execute(transaction)
         let row = try transaction.rows("SELECT changes() AS number").first
         guard case .integer(let number) = row?["number"] else { return 0 }
         return Int(number)
       }
+      // Only now are the rows written, or part of the open transaction.
+      if let returned, !returned.columns.isEmpty { try show(returned, context) }
       return .ok
     }
   }
 
-  private func execute(_ transaction: borrowing WriteTransaction) throws {
+  private func show(_ returned: ReturnedRows, _ context: CommandContext) throws {
+    var writer = try context.reportWriter(columns: returned.columns.map { OutputColumn($0) })
+    for row in returned.rows { try writer.write(row.map { CellValue($0) }) }
+    try context.finish(writer)
+  }
+
+  private func execute(_ transaction: borrowing WriteTransaction) throws -> ReturnedRows {
     do {
-      try transaction.execute(SQLText(sql: sql))
+      return try transaction.executeReturning(SQLText(sql: sql))
     } catch let error as StoreError where error.code == .invalidQuery {
       // The person wrote the statement; the store did not build it from the catalog.
       throw CommandError(.usage, code: error.code.rawValue, error.message, hint: "models")
@@ -33,7 +43,7 @@ struct SessionStatement {
   /// run. Which records it writes is known when it has run.
   private func checkValidators(_ opened: OpenedStore) throws {
     guard try opened.store.declaredValidators().contains(where: { !$0.isInForce }) else { return }
-    let changes = try opened.changes(mode: .preview) { try execute($0) }
+    let changes = try opened.changes(mode: .preview) { _ = try execute($0) }
     let written = ChangeReport(changes, in: opened.store.schema).lines
       .filter { $0.origin == .user }.map(\.model)
     for model in Set(written).sorted() {

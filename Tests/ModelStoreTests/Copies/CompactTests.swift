@@ -45,6 +45,18 @@ import Testing
     #expect(query.count == 11)
   }
 
+  /// Compacting itself refetches: no later commit and no look at the file is needed.
+  @Test func compactingResetsObserversBeforeItReturns() throws {
+    let world = try CopyWorld(recordCount: 10)
+    let query = try world.store.liveQuery(Artist.all)
+    let resets = Recorder<Bool>()
+    let token = try query.observe { changes in resets.add(changes.isReset) }
+    try world.store.compact()
+    world.store.waitForDelivery()
+    #expect(resets.events.first == true, "\(resets.events)")
+    withExtendedLifetime(token) {}
+  }
+
   @Test func consumersAndObserversGoOnAfterCompacting() throws {
     let world = try CopyWorld(recordCount: 3000)
     let consumer = try world.store.consumer("mail", startingAt: .end)

@@ -17,6 +17,16 @@ import Testing
     return status.st_mode
   }
 
+  @Test func aFileThatCannotBeWrittenIsNamed() throws {
+    let place = try Workplace()
+    try place.makeMusic()
+    #expect(
+      try place.run("export", "Artist", "--to", "/dev/full")
+        == Outcome(
+          code: 1, out: "",
+          err: "error[output]: cannot write /dev/full: No space left on device\n"))
+  }
+
   @Test func aReplacedFileKeepsItsPermissions() throws {
     let place = try Workplace()
     try place.makeMusic()

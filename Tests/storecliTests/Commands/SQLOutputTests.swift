@@ -50,6 +50,10 @@ import Testing
     #expect(try copy.value(Self.fingerprint) == original.value(Self.fingerprint))
     #expect(try place.run("export", "Odd \"Thing", "--to", "x.sql", "-q").code == 0)
     #expect(try place.contents(of: "x.sql") == outcome.out)
+    #expect(
+      try place.run("get", "Odd \"Thing", "6", "-o", "sql").out
+        == #"INSERT INTO "Odd ""Thing" ("id", "a", "b column", "double") "#
+        + "VALUES (6, '', x'27', (1351079888211149.0 / 4503599627370496.0));\n")
   }
 
   /// SQLite reads each literal as the same bits.

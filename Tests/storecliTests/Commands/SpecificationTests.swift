@@ -88,6 +88,11 @@ import Testing
       outcome == Outcome(code: 0, out: "", err: "\(count) pages to \(place.path("man"))/man1\n"))
     #expect(try place.contents(of: "man/man1/storecli-query.1") == place.run("man", "query").out)
     #expect(try place.run("man", "--install", "/dev/null/x").code == 1)
+    try place.write("", to: "file")
+    let refused = try place.run("man", "--install", "file")
+    #expect(
+      refused.code == 1 && refused.err.contains("cannot create the directory file: File exists"),
+      "\(refused)")
     #expect(try place.run("man", "query", "--install", place.path("man")).code == 64)
   }
 }

@@ -108,6 +108,44 @@ import Testing
     #expect(try names(place) == ["a", "b"])
   }
 
+  /// Another process is ahead: what it committed is not written again. The pipe of the slower one
+  /// gives its second batch only after the faster one has ended.
+  @Test(.timeLimit(.minutes(5))) func twoProcessesCannotContinueOneImport() throws {
+    let place = try shop()
+    try place.write("name\na\nb\nc\nbad\n", to: "Item.csv")
+    let token = try token(in: try place.run("import", "Item.csv", "--batch", "2").err)
+    try #require(mkfifo(place.path("pipe"), 0o600) == 0)
+    let process = try place.process(
+      ["import", "pipe", "--model", "Item", "--format", "csv", "--batch", "2", "--resume", token])
+    let talk = Pipe()
+    process.standardError = talk
+    process.standardOutput = FileHandle.nullDevice
+    try process.run()
+    // The end of the process ends every wait for what it says.
+    let watchdog = DispatchWorkItem { kill(process.processIdentifier, SIGKILL) }
+    DispatchQueue.global().asyncAfter(deadline: .now() + 120, execute: watchdog)
+    defer { watchdog.cancel() }
+    let input = try FileHandle(forUpdating: place.url("pipe"))
+    try input.write(contentsOf: Data("name\na\nb\n".utf8))
+    var heard = ""
+    while !heard.contains("imported before") {
+      let bytes = talk.fileHandleForReading.availableData
+      try #require(!bytes.isEmpty, "it ended early: \(heard)")
+      heard += String(decoding: bytes, as: UTF8.self)
+    }
+    try place.write("name\na\nb\nc\nd\nbad\n", to: "Item.csv")
+    let faster = try place.run("import", "Item.csv", "--batch", "2", "--resume", token)
+    #expect(faster.code == 4, "\(faster)")
+    try input.write(contentsOf: Data("c\nd\n".utf8))
+    try input.close()
+    heard += String(
+      decoding: try talk.fileHandleForReading.readToEnd() ?? Data(), as: UTF8.self)
+    process.waitUntilExit()
+    #expect(process.terminationReason == .exit && process.terminationStatus != 0)
+    #expect(heard.contains("was continued by another process"), "\(heard)")
+    #expect(try names(place) == ["a", "b", "c", "d"])
+  }
+
   @Test func theCountOfABatchNeedNotStayTheSame() throws {
     let place = try shop()
     try place.write("name\na\nb\nc\nbad\n", to: "Item.csv")

@@ -28,6 +28,14 @@ import Testing
       [.posixPermissions: 0o644], ofItemAtPath: place.path("state/history"))
     try file.add("two")
     #expect(try mode("state/history") == 0o600)
+    // Another program left a file where the shortened one is written.
+    let short = HistoryFile(path: place.path("state/history"), countMax: 1)
+    try place.write("left", to: "state/history.new")
+    try FileManager.default.setAttributes(
+      [.posixPermissions: 0o644], ofItemAtPath: place.path("state/history.new"))
+    #expect(try short.entries() == ["two"])
+    #expect(try place.contents(of: "state/history") == "two\n")
+    #expect(try mode("state/history") == 0o600)
   }
 
   @Test func itIsBounded() throws {

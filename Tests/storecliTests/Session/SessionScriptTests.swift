@@ -70,6 +70,33 @@ import Testing
     #expect(outcome.code == 4)
   }
 
+  @Test func rowsOfReturningAreShown() throws {
+    let place = try music()
+    let outcome = try place.run(
+      "shell", "--header",
+      input: """
+        UPDATE Track SET seconds = 7 WHERE id IN (1, 2) RETURNING id, seconds + 1 AS next;
+        begin
+        DELETE FROM Track WHERE id = 2 RETURNING id AS gone;
+        UPDATE Track SET seconds = 8 WHERE id = 999999 RETURNING id;
+        rollback
+        SELECT count(*) AS kept FROM Track WHERE id = 2;
+        """)
+    #expect(outcome.code == 0, "\(outcome)")
+    let lines = outcome.out.split(separator: "\n").map(String.init)
+    #expect(lines.count == 11, "\(lines)")
+    #expect(lines[2...4] == ["id\tnext", "1\t8", "2\t8"], "\(lines)")
+    #expect(lines.suffix(5) == ["gone", "2", "id", "kept", "1"], "\(lines)")
+  }
+
+  /// The rows of a refused statement were never written.
+  @Test func rowsOfARefusedStatementAreNotShown() throws {
+    let place = try music()
+    let outcome = try place.run(
+      "shell", input: "UPDATE Track SET title = '' WHERE id = 1 RETURNING id, title;")
+    #expect(outcome.code == 4 && outcome.out.isEmpty, "\(outcome)")
+  }
+
   @Test func aTransactionIsOneEntryOfTheHistory() throws {
     let place = try music(journal: true)
     let outcome = try place.run(

@@ -138,6 +138,73 @@ import Testing
     #expect(!session.seen.contains("-> 78"))
   }
 
+  @Test func anInterruptedCommandEndsAndTheSessionGoesOn() throws {
+    let place = try music(journal: true)
+    let session = try SessionProcess(place)
+    try session.see("music> ")
+    try session.type("watch on\rwatch Track\r")
+    try session.see("watching Track")
+    session.interrupt()
+    try session.see("stopped after 0 changes")
+    try session.see("music> ")
+    // The command had a store of its own. The session's is open again for the prompt.
+    try #require(try place.runProcess("update", "Track", "9", "seconds=99").code == 0)
+    try session.see("~ Track 9")
+    try session.type("SELECT 40 + 2 AS n;\r")
+    try session.see("42")
+    try session.type("exit\r")
+    #expect(session.finish() == 0)
+  }
+
+  /// SQLite rolls a whole transaction back if a statement that writes is interrupted.
+  @Test func anInterruptedWriteEndsItsTransaction() throws {
+    let place = try music()
+    let session = try SessionProcess(place)
+    try session.see("music> ")
+    try session.type("begin\rupdate Track 1 seconds=10\r")
+    try session.see("-> 10")
+    try session.see("music* ")
+    let endless = "WITH RECURSIVE c(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM c)"
+    try session.type("\(endless) UPDATE Track SET seconds = (SELECT count(*) FROM c); models;\r")
+    try session.see("\u{1B}[?2004l")
+    session.interrupt()
+    try session.see("rolled the transaction back")
+    try session.see("music> ")
+    let raw = try RawDatabase(place.path("music.store"))
+    #expect(try raw.canBegin())
+    #expect(try raw.value("SELECT seconds FROM Track WHERE id = 1") != "10")
+    try session.type("exit\r")
+    #expect(session.finish() == 0)
+    #expect(!session.seen.contains("3 models"))
+  }
+
+  @Test func aTerminalThatIsGoneEndsTheSessionAndItsTransaction() throws {
+    let place = try music()
+    let raw = try RawDatabase(place.path("music.store"))
+    for variables in [[:], ["TERM": "dumb"]] {
+      let session = try SessionProcess(place, environment: variables)
+      try session.see("music> ")
+      try session.type("begin\r")
+      try session.see("music* ")
+      #expect(session.hangUp() == 1)
+      #expect(try raw.canBegin())
+    }
+  }
+
+  @Test func ctrlDInATransactionOfAPlainPromptIsAnsweredOnce() throws {
+    let place = try music()
+    let session = try SessionProcess(place, environment: ["TERM": "dumb"])
+    try session.see("music> ")
+    try session.type("begin\n")
+    try session.see("music* ")
+    try session.type("\u{4}")
+    try session.see("A transaction is open.")
+    try session.see("music* ")
+    try session.type("commit\nexit\n")
+    #expect(session.finish() == 0)
+    #expect(session.seen.components(separatedBy: "A transaction is open.").count == 2)
+  }
+
   @Test func anInterruptedReadLeavesTheTransaction() throws {
     let place = try music()
     let session = try SessionProcess(place)

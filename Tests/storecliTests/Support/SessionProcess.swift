@@ -6,7 +6,8 @@ import Testing
 /// long, so no test waits forever.
 final class SessionProcess {
   private let process: Process
-  private let terminal: Int32
+  /// -1 once it is closed.
+  private var terminal: Int32
   private let watchdog: DispatchWorkItem
   private var unread = ""
   /// Everything that the terminal received.
@@ -44,7 +45,7 @@ final class SessionProcess {
   deinit {
     watchdog.cancel()
     if process.isRunning { kill(process.processIdentifier, SIGKILL) }
-    close(terminal)
+    if terminal >= 0 { close(terminal) }
   }
 
   /// Presses keys.
@@ -69,28 +70,27 @@ final class SessionProcess {
 
   private static let receiveCountMax = 120
 
-  /// Waits until the picture of the last line is drawn, which ends with `words`.
-  func seeLine(_ words: String) throws {
-    while !Self.rows(unread).contains(where: { $0.hasSuffix(words) }) {
-      try #require(receive(), "it ended before it showed \(words): \(seen.suffix(2000))")
-    }
-    unread = ""
-  }
-
-  /// What the bytes show, without control sequences.
-  private static func rows(_ text: String) -> [Substring] {
-    text.replacing(/\u{1B}\[[?0-9;]*[A-Za-z]/, with: "\r").split(whereSeparator: \.isNewline)
-  }
-
+  /// Changes the width of the terminal. The session is not its foreground process, so the test
+  /// sends the signal.
   func resize(columns: UInt16) {
     var size = winsize(ws_row: 40, ws_col: columns, ws_xpixel: 0, ws_ypixel: 0)
     _ = ioctl(terminal, UInt(TIOCSWINSZ), &size)
+    kill(process.processIdentifier, SIGWINCH)
   }
 
   /// Sends what Ctrl-C sends while a command runs.
   func interrupt() { process.interrupt() }
 
   func terminate() { process.terminate() }
+
+  /// Closes the terminal, without the signal that usually comes with that, and waits for the end.
+  ///
+  /// - Returns: As ``finish()``.
+  func hangUp() -> Int32 {
+    close(terminal)
+    terminal = -1
+    return ending()
+  }
 
   /// Waits for the end.
   ///
@@ -101,6 +101,10 @@ final class SessionProcess {
       count += 1
       if count == Self.receiveCountMax { terminate() }
     }
+    return ending()
+  }
+
+  private func ending() -> Int32 {
     process.waitUntilExit()
     return process.terminationReason == .exit
       ? process.terminationStatus : -process.terminationStatus

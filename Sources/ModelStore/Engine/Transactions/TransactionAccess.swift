@@ -241,6 +241,22 @@ public final class _TransactionAccess {
   }
 
   func execute(_ text: SQLText) throws {
+    try execute(text) { statement in try statement.run() }
+  }
+
+  /// Runs a statement as ``execute(_:)`` does.
+  func executeReturning(_ text: SQLText) throws -> ReturnedRows {
+    var returned = ReturnedRows()
+    try execute(text) { statement in
+      try statement.forEachRow { row in returned.rows.append(try row.values()) }
+      returned.columns = statement.columnNames
+    }
+    return returned
+  }
+
+  private func execute(
+    _ text: SQLText, _ run: (borrowing Statement) throws -> Void
+  ) throws {
     try StatementPolicy.check(text.sql)
     notes.ranRawSQL = true
     if text.sql.drop(while: \.isWhitespace).prefix(6).uppercased() == "DELETE" {
@@ -256,7 +272,7 @@ public final class _TransactionAccess {
     do {
       try runner.run(text.sql) { statement in
         try statement.bind(text)
-        try statement.run()
+        try run(statement)
       }
     } catch {
       throw completed(error, rerunning: text)

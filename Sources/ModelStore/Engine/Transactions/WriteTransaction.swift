@@ -27,6 +27,18 @@ public struct WriteTransaction: ~Copyable, TransactionReads {
   public borrowing func execute(_ sql: SQLText) throws {
     try access.execute(sql)
   }
+
+  /// Runs a statement as ``execute(_:)`` does, and returns the rows of its RETURNING clause.
+  package borrowing func executeReturning(_ sql: SQLText) throws -> ReturnedRows {
+    try access.executeReturning(sql)
+  }
+}
+
+/// What a RETURNING clause says about the rows that a statement has written.
+package struct ReturnedRows: Sendable {
+  /// The names of the columns; empty without a RETURNING clause.
+  package internal(set) var columns: [String] = []
+  package internal(set) var rows: [[SQLValue]] = []
 }
 
 // The change journal.
