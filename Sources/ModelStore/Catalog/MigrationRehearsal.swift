@@ -110,62 +110,27 @@ package struct MigrationRehearsal {
   private static func losses(
     in statements: [String], from before: SchemaSnapshot, to after: SchemaSnapshot
   ) -> [SchemaLoss] {
-    let kinds = statements.map(MigrationStatement.init)
-    let renamed = renamedColumns(in: statements)
+    let path = RecordPath(of: before.tables, through: statements)
+    let present = after.tableNames
     var losses: [SchemaLoss] = []
     for table in before.tables {
       let name = ExactText(table.name.asciiFolded)
-      guard let last = Self.name(of: name, after: kinds), let now = after.table(named: last.text)
+      guard path.keepsRecords(of: name), let last = path.moves.name(of: table.name, in: present),
+        let now = after.table(named: last)
       else {
         losses.append(.table(table.name))
         continue
       }
-      for column in table.columns
-      where column.generated == nil && now.column(named: column.name) == nil
-        && !renamed.contains(column.name.asciiFolded)
-      {
-        losses.append(.column(column.name, of: table.name))
+      let columns = path.moves.columns(of: name)
+      for column in table.columns where column.generated == nil {
+        let last = columns[ExactText(column.name.asciiFolded)] ?? column.name
+        if last.flatMap(now.column(named:)) == nil {
+          losses.append(.column(column.name, of: table.name))
+        }
       }
     }
-    for (statement, kind) in zip(statements, kinds) {
-      guard case .change(let table, _) = kind, let known = before.table(named: table.text),
-        SQLTokens(statement).beginsWithDelete
-      else { continue }
-      losses.append(.records(of: known.name))
-    }
-    return losses
-  }
-
-  /// The name of a table after the statements; nil if it is dropped. A table that takes the name of
-  /// a dropped one is its new form.
-  private static func name(of table: ExactText, after kinds: [MigrationStatement]) -> ExactText? {
-    var name = table
-    var isGone = false
-    for kind in kinds {
-      switch kind {
-      case .rename(let old, let new) where old == name && !isGone: name = new
-      case .rename(_, let new) where new == name: isGone = false
-      case .create(let created, _) where created == name: isGone = false
-      case .drop(let dropped) where dropped == name: isGone = true
-      default: break
-      }
-    }
-    return isGone ? nil : name
-  }
-
-  /// The folded names that ALTER TABLE … RENAME COLUMN replaces.
-  private static func renamedColumns(in statements: [String]) -> Set<String> {
-    Set(
-      statements.compactMap { statement in
-        let source = SQLTokens(statement)
-        let tokens = source.significant
-        guard tokens.first.map({ source.isKeyword($0, "ALTER") }) == true,
-          let rename = tokens.firstIndex(where: { source.isKeyword($0, "RENAME") })
-        else { return nil }
-        let rest = tokens[(rename + 1)...].drop { source.isKeyword($0, "COLUMN") }
-        guard rest.count == 3, let first = rest.first else { return nil }
-        return source.name(first).asciiFolded
-      })
+    let shortened = before.tables.filter(path.deletesRecords)
+    return losses + shortened.map { .records(of: $0.name) }
   }
 
   /// The indexes and triggers that a rebuild by hand has lost.
@@ -176,12 +141,65 @@ package struct MigrationRehearsal {
       statements.map(MigrationStatement.init).compactMap { statement in
         if case .drop(let name) = statement { name } else { nil }
       })
+    let moves = RecordPath(of: before.tables, through: statements).moves
+    let present = after.tableNames
     return before.texts.filter { text in
       ["index", "trigger"].contains(text.type)
-        && dropped.contains(ExactText(text.table.asciiFolded))
         && !dropped.contains(ExactText(text.name.asciiFolded))
-        && after.table(named: text.table) != nil && after.text(text.type, named: text.name) == nil
+        && before.table(named: text.table) != nil
+        && moves.name(of: text.table, in: present) != nil
+        && after.text(text.type, named: text.name) == nil
     }.map { "\($0.type) \($0.name)" }
+  }
+}
+
+/// Where the records of each table go while statements run, as far as their first words say.
+private struct RecordPath {
+  private(set) var moves = TableMoves()
+  /// The present names of the tables that have the records of a table or a copy of them, by its
+  /// name at the beginning. Names are folded.
+  private var holders: [ExactText: Set<ExactText>]
+  /// The names at the beginning of the tables whose records a statement deletes, folded.
+  private var shortened: Set<ExactText> = []
+
+  init(of tables: [TableFacts], through statements: [String]) {
+    let names = tables.map { ExactText($0.name.asciiFolded) }
+    holders = Dictionary(names.map { ($0, [$0]) }) { first, _ in first }
+    for statement in statements { note(statement) }
+  }
+
+  private mutating func note(_ statement: String) {
+    moves.note(statement)
+    switch MigrationStatement(statement) {
+    case .rename(let old, let new):
+      holders = holders.mapValues { names in
+        names.contains(old) ? names.subtracting([old]).union([new]) : names
+      }
+    case .create(let name, let sources), .insert(let name, let sources):
+      holders = holders.mapValues { names in
+        names.isDisjoint(with: sources) ? names : names.union([name])
+      }
+    case .drop(let name):
+      holders = holders.mapValues { $0.subtracting([name]) }
+    case .change(let name, _) where SQLTokens(statement).beginsWithDelete:
+      shortened.formUnion(holders.filter { $0.value.contains(name) }.keys)
+    default: break
+    }
+  }
+
+  /// Whether a table has the records of `table`. A table that was dropped and created again has
+  /// them only if a statement copied them.
+  func keepsRecords(of table: ExactText) -> Bool { holders[table]?.isEmpty == false }
+
+  func deletesRecords(of table: TableFacts) -> Bool {
+    shortened.contains(ExactText(table.name.asciiFolded))
+  }
+}
+
+extension SchemaSnapshot {
+  /// The names of the tables, folded.
+  fileprivate var tableNames: Set<ExactText> {
+    Set(tables.map { ExactText($0.name.asciiFolded) })
   }
 }
 

@@ -1,5 +1,5 @@
 /// The application's tables, views, indexes and triggers in a file, in a form that does not depend
-/// on how they came about: the order of columns, quotes and blanks do not count.
+/// on how they came about: the order of columns, quotes, blanks and comments do not count.
 struct SchemaContent {
   /// By what it is, for people: "the column Member.email".
   private var parts: [String: AnyHashable] = [:]
@@ -43,12 +43,12 @@ struct SchemaContent {
       let expressions = TableSQL(table.sql).generated
       for column in table.columns {
         parts["the column \(table.name).\(column.name)"] = [
-          AnyHashable(column),
+          AnyHashable(column.canonical),
           AnyHashable(expressions[column.name.asciiFolded].map(Self.canonical)),
         ]
       }
       for key in table.foreignKeys {
-        parts["the reference \(table.name) (\(key.columns.joined(separator: ", ")))"] = key
+        parts["the reference \(table.name) (\(key.columns.joined(separator: ", ")))"] = key.folded
       }
       for index in table.indexes where index.origin == .unique {
         let columns = index.columns.compactMap(\.name).joined(separator: ", ")

@@ -35,10 +35,7 @@ package struct TableShape: Hashable {
     neverReusesKeys = text?.hasAutoincrement ?? false
     columns = Set(
       table.columns.filter { isCounted($0.name) }.map { column in
-        var facts = column
-        facts.name = column.name.asciiFolded
-        facts.declaredType = column.declaredType.asciiFolded
-        facts.defaultSQL = column.defaultSQL.map(SQLTokens.canonical)
+        let facts = column.canonical
         return Column(
           facts: facts,
           expression: source.generated[facts.name].map(SQLTokens.canonical))
@@ -67,8 +64,20 @@ package struct TableShape: Hashable {
   }
 }
 
+extension ColumnFacts {
+  /// The same column without comments, and with letters as SQLite compares them.
+  package var canonical: ColumnFacts {
+    var column = self
+    column.name = name.asciiFolded
+    column.declaredType = SQLTokens.canonical(declaredType).asciiFolded
+    column.defaultSQL = defaultSQL.map(SQLTokens.canonical)
+    return column
+  }
+}
+
 extension ForeignKeyFacts {
-  fileprivate var folded: ForeignKeyFacts {
+  /// The same reference, with letters as SQLite compares them.
+  package var folded: ForeignKeyFacts {
     var key = self
     key.table = table.asciiFolded
     key.columns = columns.map(\.asciiFolded)

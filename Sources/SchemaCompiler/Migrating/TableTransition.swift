@@ -42,11 +42,11 @@ package struct TableTransition {
 
   private static func phrase(_ name: String, _ old: ColumnFacts, _ new: ColumnFacts) -> String? {
     var parts: [String] = []
-    if old.declaredType.asciiFolded != new.declaredType.asciiFolded {
+    if old.canonical.declaredType != new.canonical.declaredType {
       parts.append("\(old.declaredType.nonEmpty) -> \(new.declaredType.nonEmpty)")
     }
     if old.isNotNull != new.isNotNull { parts.append(new.isNotNull ? "NOT NULL" : "optional") }
-    if old.defaultSQL.map(SQLTokens.canonical) != new.defaultSQL.map(SQLTokens.canonical) {
+    if old.canonical.defaultSQL != new.canonical.defaultSQL {
       parts.append(new.defaultSQL.map { "DEFAULT \($0)" } ?? "no default")
     }
     if old.collation != new.collation { parts.append("COLLATE \(new.collation.name)") }
@@ -99,7 +99,7 @@ package struct TableTransition {
       + common.filter { !$0.old.isNotNull && $0.new.isNotNull && !isRowID($0.new) }.map {
         "It fails for records without a value in \(new.name).\($0.new.name). Update them first."
       }
-      + common.filter { $0.old.declaredType.asciiFolded != $0.new.declaredType.asciiFolded }.map {
+      + common.filter { $0.old.canonical.declaredType != $0.new.canonical.declaredType }.map {
         """
         The values of \(new.name).\($0.new.name) are copied as SQLite converts \
         \($0.old.declaredType.nonEmpty) to \($0.new.declaredType.nonEmpty).

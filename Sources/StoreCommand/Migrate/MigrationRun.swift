@@ -55,7 +55,7 @@ struct MigrationRun {
       try context.console.say("nothing to do: \(standing)")
       return .ok
     }
-    try finish()
+    try updateSchemaFile()
     return .ok
   }
 
@@ -178,7 +178,7 @@ struct MigrationRun {
       try context.console.say("dry run: nothing was changed")
       return .ok
     }
-    try finish()
+    try updateSchemaFile()
     return .ok
   }
 
@@ -206,7 +206,7 @@ struct MigrationRun {
       return .ok
     }
     try context.console.say("took back and applied \(title)")
-    try finish()
+    try updateSchemaFile()
     return .ok
   }
 
@@ -271,24 +271,6 @@ struct MigrationRun {
   }
 
   // After it
-
-  /// Completes what migrations have changed.
-  private func finish() throws {
-    try restoreTriggers()
-    try updateSchemaFile()
-  }
-
-  /// Creates the triggers of bindings and rules again. A rebuild that is written in SQL drops the
-  /// triggers of its table. For an application, opening the file does it.
-  private func restoreTriggers() throws {
-    guard !source.isOfApplication else { return }
-    let drift = try opened.store.schemaDrift(of: [.bindings, .rules])
-    guard !drift.isEmpty else { return }
-    _ = try opened.store.rebuildBindings()
-    _ = try opened.store.rebuildRules()
-    let names = drift.map(\.owner.name).joined(separator: ", ")
-    try context.console.say("created the triggers of \(names) again")
-  }
 
   /// Writes `schema.sql` again, if the project has one.
   private func updateSchemaFile() throws {

@@ -39,6 +39,25 @@ import Testing
         """) == [])
   }
 
+  @Test func commentsDoNotCountWhereverTheyStand() throws {
+    #expect(
+      try differences(
+        """
+        CREATE TABLE a (id INTEGER PRIMARY KEY, x VARCHAR(10) DEFAULT (1 + 2), y REFERENCES b);
+        CREATE TABLE b (id INTEGER PRIMARY KEY);
+        ALTER TABLE b ADD COLUMN z DOUBLE PRECISION NOT NULL DEFAULT -1;
+        CREATE TRIGGER t AFTER INSERT ON b BEGIN SELECT 1; END;
+        """,
+        """
+        CREATE TABLE a (/* key */ id INTEGER /* 64 bits */ PRIMARY KEY, -- a number
+          x VARCHAR /* of */ (10 /* letters */) DEFAULT (1 + /* one more */ 2), y REFERENCES B);
+        CREATE TABLE b (id INTEGER PRIMARY KEY /* no more */);
+        ALTER TABLE b ADD COLUMN z /* new */ double /* 8 bytes */ precision NOT NULL /* 1 */
+          DEFAULT -1 /* none */ /* at the end */;
+        CREATE TRIGGER t AFTER INSERT ON b BEGIN /* nothing */ SELECT 1; END;
+        """) == [])
+  }
+
   @Test(arguments: [
     ("ALTER TABLE b ADD COLUMN z TEXT", "This file lacks the column b.z."),
     (

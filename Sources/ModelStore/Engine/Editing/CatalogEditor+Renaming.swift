@@ -9,11 +9,14 @@ extension CatalogEditor {
   /// - Parameters:
   ///   - declared: The program's models. Where they use a table of the file, they decide about the
   ///     names of the model and its fields.
+  ///   - droppedTriggers: What happens to triggers that the script drops together with a table.
   /// - Precondition: A write transaction is open. Foreign keys are off.
   func keepingModels(
-    declaring declared: [ModelSchema], on connection: Connection, _ run: () throws -> TableMoves
+    declaring declared: [ModelSchema], droppedTriggers: DroppedTriggers,
+    on connection: Connection, _ run: () throws -> TableMoves
   ) throws {
     let earlier = try CatalogEntries.models.read(on: connection)
+    let drifted = droppedTriggers == .restored ? try driftedOwners(on: connection) : []
     let tables = try Self.tables(on: connection)
     var standing = try JournalStanding(reading: connection, models: earlier)
     try Reconciler(connection).suspendJournal()
@@ -39,7 +42,10 @@ extension CatalogEditor {
     }
     names.add(declared, to: kept)
     let renaming = ModelRenaming(of: kept, names)
-    let updated = try follow(renaming, names, on: connection)
+    var updated = try follow(renaming, names, on: connection)
+    if droppedTriggers == .restored {
+      updated.formUnion(try restoreTriggers(besides: drifted, on: connection))
+    }
     standing = try standing?.renamed(by: renaming, on: connection)
     let spreads = try moves.hasWritten && Self.hasTriggers(on: connection)
     let written = renaming.pairs.filter { pair in
@@ -194,9 +200,15 @@ extension CatalogEditor {
       CompiledBindings(
         bindings.filter { ResolvedBinding.canResolve($0, in: models) }, in: models, on: connection)
     )
+    return bindings.updatedModels(synchronised)
+  }
+}
+
+extension [BindingSchema] {
+  /// The names of the models whose records were updated.
+  func updatedModels(_ synchronised: [Reconciler.Synchronised]) -> Set<String> {
     let updated = Set(synchronised.filter { $0.recordCount > 0 }.map(\.binding))
-    return Set(
-      bindings.filter { updated.contains($0.name) }.flatMap(\.boundFields).map(\.model))
+    return Set(filter { updated.contains($0.name) }.flatMap(\.boundFields).map(\.model))
   }
 }
 

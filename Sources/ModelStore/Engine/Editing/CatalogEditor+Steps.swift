@@ -223,7 +223,11 @@ extension CatalogEditor {
         }
         let earlier = try CatalogEntries.models.understood(on: connection).map(\.name)
         defer { if mode == .commit { reload(&writer, after: earlier) } }
-        return try body(migrator(declaring: models, on: connection))
+        // An application opens the file next, which creates what its declarations need.
+        return try body(
+          migrator(
+            declaring: models, droppedTriggers: models.isEmpty ? .restored : .left,
+            on: connection))
       } catch {
         throw self.models.storeError(writer.noting(error), about: nil)
       }

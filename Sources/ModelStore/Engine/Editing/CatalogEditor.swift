@@ -176,11 +176,15 @@ struct CatalogEditor {
   }
 
   /// The migrator of the application's migrations, which keeps what belongs to models.
-  func migrator(declaring models: [ModelSchema], on connection: Connection) -> Migrator {
+  func migrator(
+    declaring models: [ModelSchema], droppedTriggers: DroppedTriggers = .left,
+    on connection: Connection
+  ) -> Migrator {
     Migrator(
       connection: connection, scope: .app,
       keepingModels: { run in
-        try keepingModels(declaring: models, on: connection, run)
+        try keepingModels(
+          declaring: models, droppedTriggers: droppedTriggers, on: connection, run)
       })
   }
 
