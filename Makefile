@@ -4,13 +4,15 @@ SHELL = /bin/sh
 PREFIX ?= /usr/local
 SEED ?=
 ROUNDS ?= 10000
+WRITES ?= 10000
+CUTS ?= 50
 SITE ?= .build/site
 # The program as it is installed and measured: it needs no Swift on the machine, and has neither debug
 # information nor symbols.
 INSTALLED = -c release --product storecli --static-swift-stdlib $$(Scripts/link-flags)
 
 .PHONY: help demo quick test laws faults skipped check audit lint format warnings release docs \
-	examples site bench fuzz sanitize install clean sqlite
+	examples live-web site bench fuzz sanitize install clean sqlite
 
 help:
 	@echo 'make demo              the story of the store in half a minute'
@@ -24,6 +26,7 @@ help:
 	@echo 'make format            repair the format of every Swift file'
 	@echo 'make docs              record again the pages that are written from code'
 	@echo 'make examples          build and run the programs in Examples'
+	@echo 'make live-web          test the server and the page of Examples/live-web, in Chromium'
 	@echo 'make site SITE=d       the documentation as a static site, in d or .build/site'
 	@echo 'make bench             compare with raw SQLite, GRDB and sqlite-utils, in release'
 	@echo 'make fuzz SEED=n       run the seeded tests with that seed; without it, a new one'
@@ -121,6 +124,12 @@ examples: sqlite
 	@swift test --package-path Examples --scratch-path .build/examples
 	@echo '==> Pasting the quick start into an empty package'
 	@Scripts/check-quickstart .build/quickstart
+
+# Not a part of make check: Hummingbird takes minutes to build. WRITES and CUTS count random writes
+# and cut connections of the browser tests.
+live-web: sqlite
+	@echo '==> Building and testing the live web page'
+	@Scripts/check-live-web --writes '$(WRITES)' --cuts '$(CUTS)'
 
 # The documentation as a static site for any web server; BASE is its path there.
 site: sqlite
