@@ -82,6 +82,19 @@ let package = Package(
     .executableTarget(
       name: "FaultWriter", dependencies: ["FaultLedger", "ModelStore", "CSQLite", "CFaultVFS"],
       path: "Tests/FaultWriter"),
+    .executableTarget(
+      name: "FaultService",
+      dependencies: [
+        "FaultLedger", "ModelStore", "ModelStoreService",
+        .product(name: "Logging", package: "swift-log", condition: .when(traits: ["Service"])),
+        .product(
+          name: "ServiceLifecycle", package: "swift-service-lifecycle",
+          condition: .when(traits: ["Service"])),
+        .product(
+          name: "UnixSignals", package: "swift-service-lifecycle",
+          condition: .when(traits: ["Service"])),
+      ],
+      path: "Tests/FaultService"),
     .testTarget(
       name: "ModelStoreTests",
       dependencies: ["ModelStore", "ModelStoreTesting", "SchemaCompiler", "CSQLite", "CFaultVFS"]),
@@ -94,7 +107,7 @@ let package = Package(
     .testTarget(
       name: "ModelStoreServiceTests",
       dependencies: [
-        "ModelStoreService", "ModelStore",
+        "ModelStoreService", "ModelStore", "CSQLite",
         .product(
           name: "InMemoryLogging", package: "swift-log", condition: .when(traits: ["Service"])),
         .product(
@@ -109,7 +122,9 @@ let package = Package(
     ),
     .testTarget(
       name: "StoreFaultTests",
-      dependencies: ["FaultLedger", "FaultWriter", "ModelStore", "CSQLite", "storecli"]
+      dependencies: [
+        "FaultLedger", "FaultService", "FaultWriter", "ModelStore", "CSQLite", "storecli",
+      ]
     ),
     .testTarget(
       name: "ModelStoreMacroTests",

@@ -6,7 +6,10 @@ let package = Package(
   name: "Benchmarks",
   platforms: [.macOS(.v15)],
   dependencies: [
-    .package(name: "ModelStore", path: ".."),
+    .package(name: "ModelStore", path: "..", traits: ["Service"]),
+    .package(url: "https://github.com/apple/swift-log", from: "1.14.0"),
+    .package(url: "https://github.com/apple/swift-metrics", from: "2.10.0"),
+    .package(url: "https://github.com/apple/swift-distributed-tracing", from: "1.7.0"),
     .package(url: "https://github.com/groue/GRDB.swift", exact: "7.10.0"),
   ],
   targets: [
@@ -18,6 +21,10 @@ let package = Package(
       dependencies: [
         "RawSQLite",
         .product(name: "ModelStore", package: "ModelStore"),
+        .product(name: "ModelStoreService", package: "ModelStore"),
+        .product(name: "Logging", package: "swift-log"),
+        .product(name: "CoreMetrics", package: "swift-metrics"),
+        .product(name: "InMemoryTracing", package: "swift-distributed-tracing"),
         .product(name: "GRDB", package: "GRDB.swift"),
       ]),
   ]

@@ -12,8 +12,9 @@ extension Store {
   ///
   /// - Parameter deadline: The longest time. After it, the store closes: the running write may
   ///   finish, and writes that still wait throw `misuse`.
-  /// - Throws: ``StoreError`` with code `shuttingDown` if the deadline passed. The store is closed
-  ///   in   any case.
+  /// - Throws: ``StoreError`` with code `shuttingDown` if the deadline passed, or the error of
+  ///   copying the log, such as `ioFailure`. The store is closed in any case, and keeps what was
+  ///   committed.
   public func shutDown(within deadline: Duration) async throws {
     lease.refuseWrites()
     let engine = try open

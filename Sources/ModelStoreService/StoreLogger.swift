@@ -33,7 +33,7 @@
 
     public func receive(_ event: StoreEvent) {
       switch event {
-      case .writeQueued, .writeBegan: break
+      case .writeQueued, .writeBegan, .readBegan: break
       case .writeEnded(let report): log(report)
       case .readEnded(let report):
         logger.trace("read ended", metadata: report.metadata)

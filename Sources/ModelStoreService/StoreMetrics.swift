@@ -74,7 +74,7 @@
 
     public func receive(_ event: StoreEvent) {
       switch event {
-      case .writeQueued, .writeBegan: break
+      case .writeQueued, .writeBegan, .readBegan: break
       case .writeEnded(let report): writes.record(report)
       case .readEnded(let report):
         readDuration.record(duration: report.duration)

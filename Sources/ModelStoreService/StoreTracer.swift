@@ -4,7 +4,7 @@
   public import Tracing
 
   /// Makes a span of swift-distributed-tracing for each write of a store, inside the span of its
-  /// caller.
+  /// caller. Pass it to a worker, too, for a span of each batch: ``StoreWorker/Options/tracer``.
   ///
   /// ```swift
   /// try store.addMonitor(StoreTracer(store: "notes"))
@@ -73,11 +73,34 @@
       }
     }
 
-    private func begin(_ number: UInt64) {
-      let span = tracer.startAnySpan("write \(store)", ofKind: .client)
+    /// Runs `body`, which processes changes of a consumer's batch, in a span that is linked to the
+    /// spans of the writes.
+    ///
+    /// - Parameters:
+    ///   - transactions: The transactions of the batch that have such changes.
+    ///   - changeCount: The number of these changes.
+    func spanOfBatch<Result>(
+      _ consumer: String, _ transactions: [JournalTransaction], changeCount: Int,
+      _ body: () async throws -> Result
+    ) async throws -> Result {
+      try await tracer.withAnySpan("process \(consumer)", ofKind: .consumer) { span in
+        describe(span, operation: "process")
+        span.attributes["db.operation.batch.size"] = changeCount
+        span.attributes["modelstore.consumer"] = consumer
+        addLinks(to: transactions, in: span)
+        return try await body()
+      }
+    }
+
+    private func describe(_ span: any Span, operation: String) {
       span.attributes["db.system.name"] = "sqlite"
       span.attributes["db.namespace"] = store
-      span.attributes["db.operation.name"] = "write"
+      span.attributes["db.operation.name"] = operation
+    }
+
+    private func begin(_ number: UInt64) {
+      let span = tracer.startAnySpan("write \(store)", ofKind: .client)
+      describe(span, operation: "write")
       spans.withLock { $0[number] = span }
     }
 

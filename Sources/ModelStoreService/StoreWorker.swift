@@ -18,7 +18,7 @@
   ///   becomes a ``DeadLetter``, and the worker goes on. Other records do not wait for the pauses.
   /// - If several processes have a worker of the same name, one works and the others wait. When it
   ///   ends, or does not answer for ``Options/leaseDuration``, another one takes over at the
-  ///   position   that it had acknowledged.
+  ///   position that it had acknowledged.
   ///
   /// The change journal must be on for the models: see `ChangeJournal.enable(_:for:mode:)`.
   public struct StoreWorker: Service {
@@ -39,6 +39,8 @@
       /// How long the worker may be silent before another process takes over. It renews its lease
       /// three times as often.
       public var leaseDuration = Duration.seconds(30)
+      /// Makes a span for each batch, with links to the spans of the writes; nil for none.
+      public var tracer: StoreTracer?
 
       /// Creates the default settings.
       public init() {}
@@ -73,8 +75,9 @@
       self.process = process
     }
 
-    /// Works until the shutdown. Then it begins no further batch. The batch that runs is finished
-    /// and acknowledged, unless the task is cancelled: then you receive it again.
+    /// Works until the shutdown. Then it begins no further batch, and makes no further attempt of a
+    /// change that has failed. If all changes of the running batch are done, it is acknowledged.
+    /// Otherwise, and if the task is cancelled, you receive the batch again.
     ///
     /// - Throws: `StoreError` if the consumer cannot be created or read.
     public func run() async throws {
@@ -151,12 +154,27 @@
         case .replays(let letters):
           try await replay(letters, desk)
         case .batch(let batch):
-          if batch.reset != nil { desk.reportGap() }
-          try await run(batch.changes.filter(isMine), desk)
-          guard !Task.isCancelled else { return }
-          try await batch.acknowledge()
+          guard try await run(batch, desk) else { return }
         }
       }
+    }
+
+    /// Processes a batch and acknowledges it.
+    ///
+    /// - Returns: false if it was not finished, because the task was cancelled, or because a change
+    ///   failed after the shutdown had begun.
+    private func run(_ batch: ConsumerBatch, _ desk: WorkerDesk) async throws -> Bool {
+      if batch.reset != nil { desk.reportGap() }
+      let changes = batch.changes.filter(isMine)
+      func finish() async throws -> Bool {
+        guard try await run(changes, desk) else { return false }
+        try await batch.acknowledge()
+        return true
+      }
+      guard let tracer = options.tracer, !changes.isEmpty else { return try await finish() }
+      let transactions = batch.transactions.filter { $0.changes.contains(where: isMine) }
+      return try await tracer.spanOfBatch(
+        name, transactions, changeCount: changes.count, finish)
     }
 
     private func nextUnlessShuttingDown(_ desk: WorkerDesk) async throws -> WorkerDesk.Work? {
@@ -185,38 +203,49 @@
     }
 
     /// Processes the changes: those of one record in their order, others at once.
-    private func run(_ changes: [JournalChange], _ desk: WorkerDesk) async throws {
+    ///
+    /// - Returns: Whether all are done.
+    private func run(_ changes: [JournalChange], _ desk: WorkerDesk) async throws -> Bool {
       let records = Dictionary(grouping: changes) { RecordName(model: $0.model, key: $0.key) }
       let seats = Seats(count: max(1, options.concurrency))
-      try await withThrowingTaskGroup(of: Void.self) { group in
+      return try await withThrowingTaskGroup(of: Bool.self) { group in
         for changes in records.values {
           group.addTask { try await runInOrder(changes, seats, desk) }
         }
-        try await group.waitForAll()
+        return try await group.reduce(true) { $0 && $1 }
       }
     }
 
     private func runInOrder(
       _ changes: [JournalChange], _ seats: Seats, _ desk: WorkerDesk
-    ) async throws {
-      for change in changes where !Task.isCancelled { try await run(change, seats, desk) }
+    ) async throws -> Bool {
+      for change in changes {
+        guard !Task.isCancelled, try await run(change, seats, desk) else { return false }
+      }
+      return true
     }
 
     /// Processes one change, with its attempts. A pause takes no seat.
-    private func run(_ change: JournalChange, _ seats: Seats, _ desk: WorkerDesk) async throws {
+    ///
+    /// - Returns: Whether it is done: it succeeded, or is a dead letter.
+    private func run(
+      _ change: JournalChange, _ seats: Seats, _ desk: WorkerDesk
+    ) async throws -> Bool {
       var pause = options.pause
       for count in 1...max(1, options.attemptCount) {
         await seats.take()
         let error = await attempt(change)
         await seats.give()
-        guard let error else { return }
+        guard let error else { return true }
         guard count < options.attemptCount else {
-          guard !Task.isCancelled else { return }
-          return try await desk.bury(change, error, attemptCount: count)
+          guard !Task.isCancelled else { return false }
+          try await desk.bury(change, error, attemptCount: count)
+          return true
         }
-        guard await rests(pause) else { return }
+        guard await restsUnlessShuttingDown(pause) else { return false }
         pause = min(pause * 2, options.pauseMax)
       }
+      return false
     }
 
     /// - Returns: The error of the closure; nil if it succeeded.

@@ -1,3 +1,4 @@
+import CSQLite
 import Foundation
 import ModelStore
 import Synchronization
@@ -33,6 +34,20 @@ final class ServiceWorld: Sendable {
     } catch {
       print("\(directory.path) could not be removed: \(error)")
     }
+  }
+
+  /// Changes the file as another program does, without the store.
+  func execute(_ script: String) throws {
+    var database: OpaquePointer?
+    defer { sqlite3_close_v2(database) }
+    guard sqlite3_open(store.path, &database) == SQLITE_OK, let database,
+      sqlite3_busy_timeout(database, 60_000) == SQLITE_OK,
+      sqlite3_exec(database, script, nil, nil, nil) == SQLITE_OK
+    else { throw Failure(script: script) }
+  }
+
+  struct Failure: Error {
+    let script: String
   }
 
   func insert(_ id: Int64, _ text: String = "a") throws {

@@ -1,4 +1,5 @@
 #if Service
+  import Dispatch
   import Metrics
   import MetricsTestKit
   import ModelStore
@@ -28,6 +29,39 @@
       #expect(try count("writes", ("outcome", "rolled_back")) == 0)
       // Each insertion also adds its row of the change journal.
       #expect(try count("changed_rows") == 4)
+    }
+
+    /// Yields for each write that waits for its turn.
+    private struct QueueMonitor: StoreMonitor {
+      let continuation: AsyncStream<Void>.Continuation
+
+      func receive(_ event: StoreEvent) {
+        if case .writeQueued = event { continuation.yield() }
+      }
+    }
+
+    @Test func writesThatShareACommitAreCountedOnce() async throws {
+      let (stream, continuation) = AsyncStream.makeStream(of: Void.self)
+      try world.store.addMonitor(QueueMonitor(continuation: continuation))
+      let gate = DispatchSemaphore(value: 0)
+      let store = world.store
+      // The first write holds the writer until all others wait behind it.
+      let first = Task { try await store.writeAlone { _ in gate.wait() } }
+      var queued = stream.makeAsyncIterator()
+      await queued.next()
+      let others = (1...5).map { id in
+        Task {
+          try await store.write { tx in _ = try tx.insert(Note(id: Int64(id), text: "a")) }
+        }
+      }
+      for _ in others { await queued.next() }
+      gate.signal()
+      try await first.value
+      for other in others { try await other.value }
+      #expect(try count("writes", ("outcome", "committed")) == 6)
+      #expect(try count("changed_rows") == 10)
+      let sharing = try metrics.expectRecorder("modelstore_commit_sharing", [("store", "notes")])
+      #expect(sharing.values.count == 6 && sharing.values.contains { $0 > 1 })
     }
 
     @Test func theStepsOfCommittedWritesAreTimed() throws {

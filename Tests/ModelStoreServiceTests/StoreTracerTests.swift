@@ -1,9 +1,12 @@
 #if Service
   import InMemoryTracing
   import ModelStore
-  import ModelStoreService
+  import ServiceLifecycleTestKit
+  import Synchronization
   import Testing
   import Tracing
+
+  @testable import ModelStoreService
 
   @Suite(.tags(.unit)) struct StoreTracerTests {
     private let world: ServiceWorld
@@ -50,6 +53,47 @@
       span.end()
       let index = try #require(tracer.finishedSpans.last)
       #expect(index.links.map { $0.context.inMemorySpanContext?.spanID } == [write.spanID])
+    }
+
+    /// The names and values that a tracer injects may contain the separators of the tag.
+    @Test func aTagKeepsTheValuesOfATracer() throws {
+      let carrier = ["baggage": "user=ada;ttl=1,x=50%3B", "traceparent": "00-4bf9-00f0-01"]
+      let text = try #require(TraceTag.text(of: carrier))
+      #expect(TraceTag.carrier(of: text) == carrier)
+      #expect(TraceTag.text(of: [:]) == nil && TraceTag.carrier(of: "import") == nil)
+    }
+
+    @Test func aBatchOfAWorkerIsASpanWithLinksToItsWrites() async throws {
+      try world.insert(1)
+      try await world.store.write { tx in try tx.insert(Note(id: 2, text: "b")) }
+      var options = StoreWorker.Options()
+      options.start = .start
+      options.tracer = monitor
+      let parents = Mutex<[String?]>([])
+      let (stream, continuation) = AsyncStream.makeStream(of: Void.self)
+      let worker = StoreWorker(
+        "mirror", of: world.store, operations: [.insert], options: options
+      ) { _ in
+        parents.withLock { $0.append(ServiceContext.current?.inMemorySpanContext?.spanID) }
+        continuation.yield()
+      }
+      try await testGracefulShutdown { trigger in
+        async let running: Void = worker.run()
+        var iterator = stream.makeAsyncIterator()
+        for _ in 1...2 { await iterator.next() }
+        trigger.triggerGracefulShutdown()
+        try await running
+      }
+      let spans = tracer.finishedSpans
+      let writes = spans.filter { $0.operationName == "write notes" }.map(\.spanID)
+      let batches = spans.filter { $0.operationName == "process mirror" }
+      #expect(batches.allSatisfy { $0.kind == .consumer })
+      let links = batches.flatMap(\.links)
+      #expect(links.compactMap { $0.context.inMemorySpanContext?.spanID } == writes)
+      #expect(batches.first?.attribute("modelstore.consumer") == "mirror")
+      // The closure runs inside the span.
+      #expect(Set(parents.withLock { $0 }) == Set(batches.map(\.spanID)))
+      #expect(tracer.activeSpans.isEmpty)
     }
 
     @Test func aTagOfTheProgramIsNoLink() throws {

@@ -60,10 +60,13 @@
 
     private func worker(
       operations: Set<RecordChange.Operation> = [.insert, .update, .delete],
+      leaseDuration: Duration = options.leaseDuration,
       failing: @escaping @Sendable (JournalChange) -> Bool = { _ in false }
     ) -> StoreWorker {
-      StoreWorker(
-        "mirror", of: world.store, operations: operations, options: Self.options
+      var options = Self.options
+      options.leaseDuration = leaseDuration
+      return StoreWorker(
+        "mirror", of: world.store, operations: operations, options: options
       ) { [processed] change in
         if failing(change) {
           processed.add("failed \(Self.line(change))")
@@ -184,6 +187,112 @@
       #expect(try await world.store.deadLetters() == [])
       try await working(worker()) { await processed.wait(for: 2) }
       #expect(processed.all == ["begun", "insert [1]"])
+    }
+
+    @Test func theLeaseOfAProcessThatEndedIsTakenOver() async throws {
+      try world.insert(1)
+      let consumer = try await world.store.consumer("mirror", startingAt: .start)
+      let dead = WorkerDesk(consumer, holder: "dead")
+      try await dead.prepare()
+      #expect(try await dead.takeLease(for: .milliseconds(20)))
+      let processed = processed
+      try await working(worker(leaseDuration: .milliseconds(30))) { await processed.wait(for: 1) }
+      #expect(processed.all == ["insert [1]"])
+    }
+
+    @Test func aWorkerRenewsItsLeaseWhileItsClosureRuns() async throws {
+      try world.insert(1)
+      let (processed, store) = (processed, world.store)
+      let (end, ending) = AsyncStream.makeStream(of: Void.self)
+      var options = Self.options
+      options.leaseDuration = .milliseconds(30)
+      let worker = StoreWorker("mirror", of: store, options: options) { _ in
+        processed.add("begun")
+        for await _ in end { return }
+      }
+      @Sendable func since() async throws -> [[SQLValue]] {
+        try await store.read { tx in try tx.rows("SELECT since FROM _ms_workers").map(\.values) }
+      }
+      try await working(worker) {
+        await processed.wait(for: 1)
+        let start = try await since()
+        while try await since() == start { await Task.yield() }
+        ending.yield()
+      }
+      // It ended in order, so no process has to wait.
+      #expect(try await since() == [])
+    }
+
+    @Test func aLostLeaseCancelsTheBatchAndItComesAgain() async throws {
+      try world.insert(1)
+      let (processed, world) = (processed, world)
+      let isFirst = Atomic(true)
+      var options = Self.options
+      options.leaseDuration = .milliseconds(30)
+      let worker = StoreWorker("mirror", of: world.store, options: options) { change in
+        guard isFirst.exchange(false, ordering: .relaxed) else {
+          return processed.add(Self.line(change))
+        }
+        // Another process believes that this one has ended.
+        try world.execute("UPDATE _ms_workers SET holder = 'other', until = since + 3600000000")
+        processed.add("begun")
+        // It ends only when the renewal finds the lease lost.
+        for await _ in AsyncStream.makeStream(of: Void.self).stream {}
+        processed.add("cancelled \(Task.isCancelled)")
+        throw Failure()
+      }
+      try await working(worker) {
+        await processed.wait(for: 2)
+        #expect(try await world.store.deadLetters() == [])
+        #expect(try await world.store.consumer("mirror").status().lag > 0)
+        try world.execute("DELETE FROM _ms_workers")
+        await processed.wait(for: 3)
+      }
+      #expect(processed.all == ["begun", "cancelled true", "insert [1]"])
+    }
+
+    @Test func theTablesOfWorkersAreAddedToAnOlderFile() async throws {
+      try world.insert(1)
+      try world.execute(
+        """
+        DROP TABLE _ms_workers;
+        DROP TABLE _ms_dead_letters;
+        DELETE FROM _ms_migrations WHERE scope = 'store' AND version = 8
+        """)
+      #expect(try await world.store.deadLetters() == [])
+      #expect(try await world.store.replayDeadLetters(of: "mirror") == 0)
+      let processed = processed
+      try await working(worker { _ in true }) { await processed.wait(for: 3) }
+      #expect(try await world.store.deadLetters().map(\.change.key) == [[.integer(1)]])
+    }
+
+    @Test func aShutdownDoesNotWaitForAPauseAndTheBatchComesAgain() async throws {
+      try world.insert(1)
+      let processed = processed
+      var options = Self.options
+      options.pause = .seconds(86_400)
+      options.pauseMax = .seconds(86_400)
+      let failing = StoreWorker("mirror", of: world.store, options: options) { _ in
+        processed.add("failed")
+        throw Failure()
+      }
+      try await working(failing) { await processed.wait(for: 1) }
+      #expect(try await world.store.deadLetters() == [])
+      try await working(worker()) { await processed.wait(for: 2) }
+      #expect(processed.all == ["failed", "insert [1]"])
+    }
+
+    /// The first change of record 1 always fails; its later ones do not.
+    @Test func laterChangesOfARecordWaitForItsAttempts() async throws {
+      try world.insert(1)
+      try await world.store.write { tx in try tx.set(\Note.text, to: "b", for: 1) }
+      let processed = processed
+      let failing = worker { change in change.operation == .insert }
+      try await working(failing) { await processed.wait(for: 4) }
+      #expect(
+        processed.all
+          == Array(repeating: "failed insert [1]", count: 3) + ["update [1]"])
+      #expect(try await world.store.deadLetters().map(\.change.operation) == [.insert])
     }
 
     @Test func deadLettersCanBeDropped() async throws {

@@ -54,6 +54,7 @@ struct SharedCommit {
     let orders = writer.lists.savepoint
     var next: WaitingWrite? = first
     while let waiting = next {
+      if waiting !== first { waiting.timer?.beginTurn() }
       let mayFollow = add(waiting, capturing: capture, &writer)
       next = mayFollow ? line.next(after: members.count + ended.count, since: start) : nil
     }
@@ -72,7 +73,9 @@ struct SharedCommit {
   private func begin(
     for first: WaitingWrite, _ writer: inout Writer
   ) throws -> OpenWrite.Capture {
-    try engine.connections.writer.interruptible(first.number, gently: false) {
+    first.timer?.beginTurn()
+    defer { first.timer?.end(\.begin) }
+    return try engine.connections.writer.interruptible(first.number, gently: false) {
       try first.checkNotCancelled()
       try engine.configuration.checkWritable()
       try writer.checkReady()
@@ -116,7 +119,6 @@ struct SharedCommit {
     capturing capture: OpenWrite.Capture, _ writer: Writer
   ) throws -> Member {
     let connection = writer.connection
-    waiting.timer?.beginTurn()
     try connection.beginShare()
     let write: OpenWrite
     do {

@@ -93,11 +93,12 @@ final class Monitors: Sendable {
     return openReads.withLock { $0.values.min() }.map { $0.duration(to: .now) }
   }
 
-  /// Runs `body` as a read that counts as running since `start`.
+  func nextReadNumber() -> UInt64 { readNumbers.add(1, ordering: .relaxed).newValue }
+
+  /// Runs `body` as the read with this number, which counts as running since `start`.
   func tracking<Result>(
-    since start: ContinuousClock.Instant, _ body: () throws -> Result
+    _ number: UInt64, since start: ContinuousClock.Instant, _ body: () throws -> Result
   ) rethrows -> Result {
-    let number = readNumbers.add(1, ordering: .relaxed).newValue
     openReads.withLock { $0[number] = start }
     defer { openReads.withLock { _ = $0.removeValue(forKey: number) } }
     return try body()

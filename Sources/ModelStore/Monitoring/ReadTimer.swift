@@ -11,15 +11,18 @@ struct ReadTimer {
   func reporting<Result>(
     on connection: Connection, _ body: () throws -> Result
   ) throws -> Result {
+    let number = monitors.nextReadNumber()
     let began = ContinuousClock.now
+    monitors.send(.readBegan(number))
     func report(_ error: (any Error)?) {
       monitors.send(
         .readEnded(
           ReadReport(
-            queue: start.duration(to: began), duration: began.duration(to: .now), error: error)))
+            number: number, queue: start.duration(to: began),
+            duration: began.duration(to: .now), error: error)))
     }
     do {
-      let result = try monitors.tracking(since: began) {
+      let result = try monitors.tracking(number, since: began) {
         try monitors.reportingSlowStatements(on: connection, body)
       }
       report(nil)

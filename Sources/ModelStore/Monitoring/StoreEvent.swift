@@ -8,7 +8,10 @@ public enum StoreEvent: Sendable {
   case writeBegan(UInt64)
   /// A write ended, in one of four ways.
   case writeEnded(WriteReport)
-  /// A read ended: a transaction, a fetch or a find.
+  /// A read has its reader: a transaction, a fetch or a find. The number identifies it in
+  /// ``readEnded(_:)``.
+  case readBegan(UInt64)
+  /// A read ended.
   case readEnded(ReadReport)
   /// The write-ahead log was copied into the database, as far as readers allow.
   case checkpoint(CheckpointReport)
@@ -89,6 +92,8 @@ public struct WriteReport: Sendable {
 
 /// A read that ended.
 public struct ReadReport: Sendable {
+  /// The number of the read in its process and file.
+  public let number: UInt64
   /// How long the read waited for a free reader.
   public let queue: Duration
   /// How long it read. A read keeps one state of the store, so this is also the age of that state

@@ -140,6 +140,33 @@ import Testing
     expect(work, atMost: Work(statements: 8, steps: 240, rows: 3, allocations: 350))
   }
 
+  /// W5, W21.
+  @Test("a transaction of one update, before, with and after a monitor")
+  func oneMonitoredUpdate() throws {
+    let counted = try Self.filled()
+    func work() throws -> Work {
+      try counted.work(100) { index in
+        try counted.store.write { try $0.update(CountedTrack(7, title: "title \(index)")) }
+      }
+    }
+    let before = try work()
+    let monitors = counted.store.engine.monitors
+    monitors.add(IgnoringMonitor(), of: .max)
+    let monitored = try work()
+    monitors.remove(of: .max)
+    // A monitor makes the thread allocate, and no statement. Nothing is left of it.
+    expect(monitored, atMost: Work(statements: 3, steps: 50, rows: 1, allocations: 320))
+    var limit = before
+    // The mean differs by the allocations of caches that grow.
+    limit.allocations = before.allocations.map { $0 + 1 }
+    expect(try work(), atMost: limit)
+    if let limit = limit.allocations { #expect(monitored.allocations ?? 0 > limit) }
+  }
+
+  private struct IgnoringMonitor: StoreMonitor {
+    func receive(_ event: StoreEvent) {}
+  }
+
   /// W10.
   @Test("move a slot of a long list")
   func moveInAList() throws {

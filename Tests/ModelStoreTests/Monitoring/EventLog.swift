@@ -31,7 +31,9 @@ struct EventLog: StoreMonitor {
     case .writeBegan(let number): "began \(number)"
     case .writeEnded(let report):
       "ended \(report.number) \(name(report.outcome)) rows \(report.changedRowCount) sharing \(report.sharingCount)"
-    case .readEnded(let report): "read" + (report.error == nil ? "" : " failed")
+    case .readBegan(let number): "reading \(number)"
+    case .readEnded(let report):
+      "read \(report.number)" + (report.error == nil ? "" : " failed")
     case .checkpoint(let report): "checkpoint \(report.pageCount > 0)"
     case .foreignCommit(let report): "foreign \(report.changeCount) exact \(report.isExact)"
     case .resync: "resync"

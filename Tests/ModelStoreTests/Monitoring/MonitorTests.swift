@@ -1,3 +1,4 @@
+import CFaultVFS
 import Testing
 
 @testable import ModelStore
@@ -62,6 +63,46 @@ import Testing
       ])
   }
 
+  /// Post-mortem: the wait for another process counted as a wait for earlier writes.
+  @Test func theBeginningOfASharedCommitIsTimed() async throws {
+    _ = await HeldWriter.run(
+      on: store,
+      [
+        { tx in try tx.insert(Artist(id: 1, name: "a")) },
+        { tx in try tx.insert(Artist(id: 2, name: "b")) },
+      ])
+    #expect(log.writes.map(\.sharingCount) == [2, 2])
+    #expect(log.writes.map { $0.times.begin > .zero } == [true, false])
+    #expect(
+      log.taken().filter { !$0.hasPrefix("ended") } == [
+        "queued 1", "queued 2", "began 1", "began 2",
+      ])
+  }
+
+  @Test func withoutAMonitorNoEventIsMadeAndNothingAllocated() {
+    let monitors = Monitors()
+    var madeCount = 0
+    var timerCount = 0
+    func event() -> StoreEvent {
+      madeCount += 1
+      return .resync
+    }
+    func send() {
+      monitors.send(event())
+      if monitors.timeWrite() != nil || monitors.timeRead() != nil { timerCount += 1 }
+      if monitors.slowStatementDuration != nil { timerCount += 1 }
+    }
+    send()
+    let isCounting = allocation_count_begin() != 0
+    for _ in 0..<100 { send() }
+    let allocationCount = allocation_count_end()
+    #expect(madeCount == 0 && timerCount == 0)
+    if isCounting { #expect(allocationCount == 0) }
+    monitors.add(log, of: 1)
+    send()
+    #expect(madeCount == 1 && timerCount == 1)
+  }
+
   /// The synchronous forms, which an asynchronous function cannot name.
   private func writeReturningChangesAndPreview() throws {
     _ = try store.writeReturningChanges { tx in try tx.insert(Artist(id: 1, name: "a")) }
@@ -90,7 +131,11 @@ import Testing
     _ = try await store.fetch(Artist.all)
     _ = try await store.find(Artist.self, 1)
     #expect(
-      log.taken() == ["read", "read", "read", "read failed", "read", "read", "read"])
+      log.taken() == [
+        "reading 1", "read 1", "reading 2", "read 2", "reading 3", "read 3",
+        "reading 4", "read 4 failed", "reading 5", "read 5", "reading 6", "read 6",
+        "reading 7", "read 7",
+      ])
   }
 
   @Test func aSlowStatementIsReportedWithItsPlanAndWithoutItsValues() throws {

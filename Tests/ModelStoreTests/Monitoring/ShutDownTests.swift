@@ -1,3 +1,4 @@
+import CFaultVFS
 import Testing
 
 @testable import ModelStore
@@ -72,6 +73,27 @@ import Testing
     #expect(try keptKeys() == [1])
   }
 
+  @Test func aFailingCheckpointIsThrownAndTheStoreIsClosed() async throws {
+    let faulty = try FaultyStore()
+    let store = try faulty.open(checkpointFrameCount: .max)
+    try await store.write { tx in try tx.insert(Artist(id: 1, name: "a")) }
+    // The checkpoint writes into the database; commits write only into the log.
+    let fault = fault_vfs_arm(.write, faulty.path, 1, ExtendedCode.ioWrite, .none, .sticky)
+    await #expect {
+      try await store.shutDown(within: .seconds(600))
+    } throws: { error in
+      (error as? StoreError)?.code == .ioFailure
+    }
+    #expect(fault_vfs_fired(fault) > 0)
+    fault_vfs_disarm(fault)
+    await #expect {
+      _ = try await store.fetch(Artist.all)
+    } throws: { error in
+      (error as? StoreError)?.code == .misuse
+    }
+    #expect(try await faulty.open().fetch(Artist.all).map(\.id) == [1])
+  }
+
   @Test func anotherStoreOnTheFileKeepsWriting() async throws {
     let other = try await Store(at: directory.file("a.store"), models: Artist.self)
     try await store.shutDown(within: .seconds(600))
@@ -100,6 +122,7 @@ import Testing
 
   @Test func whatPreventsAWriteIsSaid() throws {
     store.lease.refuseWrites()
+    #expect(code { try insert(1) } == .shuttingDown)
     #expect(
       try store.health().obstacle
         == "The store is shutting down and accepts no new write. Nothing was changed.")

@@ -12,7 +12,8 @@ extension CommitWorkload {
     ]
   }
 
-  private func contender(
+  /// - Parameter observe: Prepares the store. The contender keeps the token that it returns.
+  func contender(
     _ name: String, journal: JournalDetail? = nil,
     observing observe: @escaping (Store) throws -> ObservationToken?
   ) -> Contender {

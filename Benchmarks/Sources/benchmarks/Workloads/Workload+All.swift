@@ -60,6 +60,12 @@ extension Workload {
       DifferenceWorkload(rowCount: scaled(1_000_000), changeCount: scaled(1_000)).workload,
       RebuildWorkload(rowCount: scaled(1_000_000)).workload,
       PlanWorkload(modelCount: 200, planCount: scaled(100)).workload,
+      MonitoredCommitWorkload(
+        commits: CommitWorkload(synchronous: .normal, count: scaled(10_000))
+      ).workload,
+      MonitoredCommitWorkload(
+        commits: CommitWorkload(synchronous: .full, count: scaled(10_000))
+      ).workload,
       RuleWorkload(count: scaled(100_000)).workload,
       BindingWorkload(writer: .modelStore, count: scaled(100_000)).workload,
       BindingWorkload(writer: .sqlite, count: scaled(100_000)).workload,

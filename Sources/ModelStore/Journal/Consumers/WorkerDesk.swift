@@ -85,21 +85,36 @@ package struct WorkerDesk: Sendable {
   }
 
   /// Stores a change that the worker gives up on.
+  ///
+  /// - Throws: `CancellationError` if another worker has the lease now. It receives the change.
   package func bury(_ change: JournalChange, _ error: any Error, attemptCount: Int) async throws {
     let letter = DeadLetter(
       consumer: consumer.name, change: change, error: Self.text(of: error),
       attemptCount: attemptCount, failedAt: WritingProgram.now, isWaitingForReplay: false)
-    try await engine.maintenance.transactionOnQueue(.waits) { connection in
-      try DeadLetters(connection: connection).put(letter)
-    }
+    try await changeLetters { letters in try letters.put(letter) }
   }
 
   /// Removes a letter whose replay succeeded.
+  ///
+  /// - Throws: `CancellationError` if another worker has the lease now.
   package func remove(_ letter: DeadLetter) async throws {
-    try await engine.maintenance.transactionOnQueue(.waits) { connection in
-      _ = try DeadLetters(connection: connection)
-        .remove(letter.consumer, [letter.change.position])
+    try await changeLetters { letters in
+      _ = try letters.remove(letter.consumer, [letter.change.position])
     }
+  }
+
+  /// Runs `body` in a transaction in which the lease is held.
+  private func changeLetters(
+    _ body: @escaping @Sendable (DeadLetters) throws -> Void
+  ) async throws {
+    let (consumer, holder) = (consumer.name, holder)
+    let isHeld = try await engine.maintenance.transactionOnQueue(.waits) { connection in
+      let lease = WorkerLease(connection: connection, consumer: consumer, holder: holder)
+      guard try lease.isHeld else { return false }
+      try body(DeadLetters(connection: connection))
+      return true
+    }
+    guard isHeld else { throw CancellationError() }
   }
 
   private static func text(of error: any Error) -> String {
