@@ -12,7 +12,7 @@ SITE ?= .build/site
 INSTALLED = -c release --product storecli --static-swift-stdlib $$(Scripts/link-flags)
 
 .PHONY: help demo quick test laws faults skipped check audit lint format warnings release docs \
-	examples live-web site bench fuzz sanitize install clean sqlite
+	examples live-web size site bench fuzz sanitize install clean sqlite
 
 help:
 	@echo 'make demo              the story of the store in half a minute'
@@ -27,6 +27,7 @@ help:
 	@echo 'make docs              record again the pages that are written from code'
 	@echo 'make examples          build and run the programs in Examples'
 	@echo 'make live-web          test the server and the page of Examples/live-web, in Chromium'
+	@echo 'make size              check that the installed program has at most 25 MB'
 	@echo 'make site SITE=d       the documentation as a static site, in d or .build/site'
 	@echo 'make bench             compare with raw SQLite, GRDB and sqlite-utils, in release'
 	@echo 'make fuzz SEED=n       run the seeded tests with that seed; without it, a new one'
@@ -106,11 +107,15 @@ warnings:
 	@echo '==> Checking that the build gave no warning'
 	@Scripts/check-warnings
 
-# The optimizer of a release build refuses code that a debug build takes. This is the program as it is
-# installed, so that its size can be checked.
+# The optimizer of a release build refuses code that a debug build takes.
 release: sqlite
 	@echo '==> Building the command line in release'
-	@swift build $(INSTALLED) -Xswiftc -warnings-as-errors
+	@swift build -c release --product storecli -Xswiftc -warnings-as-errors
+
+# The program as it is installed.
+size: sqlite
+	@echo '==> Building the command line as it is installed'
+	@swift build $(INSTALLED)
 	@Scripts/check-size .build/release/storecli
 
 docs: sqlite

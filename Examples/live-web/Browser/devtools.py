@@ -206,10 +206,10 @@ class Proxy:
     def cut(self):
         """Ends all connections at once. Returns how many."""
         with self.lock:
-            count = len(self.open)
-            for end in self.open:
+            ends, self.open = self.open, set()
+            for end in ends:
                 self.end(end)
-        return count
+        return len(ends)
 
     @staticmethod
     def end(connection):

@@ -1,3 +1,4 @@
+import Foundation
 import KitchenBoard
 import Logging
 import ModelStore
@@ -27,7 +28,7 @@ let feed = try BoardFeed(store)
 let server = KitchenServer(store, feed: feed).application(
   at: .hostname(host, port: port), logger: logger
 ) { port in
-  print("http://\(host):\(port)")
+  say("http://\(host):\(port)")
 }
 
 // Services end in reverse order: first the pages' streams, then the server, then the store.
@@ -37,4 +38,9 @@ var services = ServiceGroupConfiguration(
 // A page that reads nothing more is left after this time. The container and the unit wait longer.
 services.maximumGracefulShutdownDuration = .seconds(15)
 try await ServiceGroup(configuration: services).run()
-print("closed")
+say("closed")
+
+/// Prints a line at once, also into a pipe.
+@Sendable func say(_ line: String) {
+  FileHandle.standardOutput.write(Data((line + "\n").utf8))
+}
