@@ -7,6 +7,7 @@ usage: test_page.py SERVER STORECLI CHROMIUM [--writes N] [--cuts N] [--seed N] 
 import argparse
 import os
 import random
+import select
 import signal
 import sqlite3
 import subprocess
@@ -45,7 +46,8 @@ class Kitchen:
         self.server = subprocess.Popen(
             [self.options.server, self.path, "0"], stdout=subprocess.PIPE, text=True
         )
-        self.url = self.server.stdout.readline().strip()
+        ready, _, _ = select.select([self.server.stdout], [], [], LIMIT)
+        self.url = self.server.stdout.readline().strip() if ready else ""
         assert self.url.startswith("http://"), "The server did not start."
         self.port = int(self.url.rsplit(":", 1)[1])
 
