@@ -138,24 +138,6 @@ import Testing
     #expect(!session.seen.contains("-> 78"))
   }
 
-  @Test func anInterruptedCommandEndsAndTheSessionGoesOn() throws {
-    let place = try music(journal: true)
-    let session = try SessionProcess(place)
-    try session.see("music> ")
-    try session.type("watch on\rwatch Track\r")
-    try session.see("watching Track")
-    session.interrupt()
-    try session.see("stopped after 0 changes")
-    try session.see("music> ")
-    // The command had a store of its own. The session's is open again for the prompt.
-    try #require(try place.runProcess("update", "Track", "9", "seconds=99").code == 0)
-    try session.see("~ Track 9")
-    try session.type("SELECT 40 + 2 AS n;\r")
-    try session.see("42")
-    try session.type("exit\r")
-    #expect(session.finish() == 0)
-  }
-
   /// SQLite rolls a whole transaction back if a statement that writes is interrupted.
   @Test func anInterruptedWriteEndsItsTransaction() throws {
     let place = try music()
