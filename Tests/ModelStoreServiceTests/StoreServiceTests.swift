@@ -5,7 +5,7 @@
   import ServiceLifecycleTestKit
   import Testing
 
-  @Suite(.tags(.unit), .timeLimit(.minutes(10))) struct StoreServiceTests {
+  @Suite(.tags(.unit), .timeLimit(.minutes(30))) struct StoreServiceTests {
     @Test func aGracefulShutdownClosesTheStoreAndKeepsEverything() async throws {
       let world = try ServiceWorld()
       try await testGracefulShutdown { trigger in

@@ -5,7 +5,7 @@
   import Synchronization
   import Testing
 
-  @Suite(.tags(.unit), .timeLimit(.minutes(10))) struct StoreWorkerTests {
+  @Suite(.tags(.unit), .timeLimit(.minutes(30))) struct StoreWorkerTests {
     /// What a worker has processed, and a way to wait for it.
     private final class Processed: Sendable {
       private let state = Mutex<[String]>([])

@@ -3,7 +3,7 @@ import ModelStore
 import Testing
 
 /// `consumers letters`, `consumers replay` and `doctor --ready`.
-@Suite(.tags(.process), .ownThreads, .timeLimit(.minutes(10))) struct DeadLetterCommandTests {
+@Suite(.tags(.process), .ownThreads, .timeLimit(.minutes(30))) struct DeadLetterCommandTests {
   private let place: Workplace
 
   init() throws {
