@@ -26,7 +26,7 @@
   /// | `modelstore_foreign_commits` | counter | commits of other programs, by `exact` |
   /// | `modelstore_resyncs` | counter | resets of observers |
   /// | `modelstore_backlog_events` | gauge | events that an observation has not received |
-  /// | `modelstore_consumer_lag` | gauge | positions that a `consumer` has to come |
+  /// | `modelstore_consumer_lag` | gauge | positions that a `consumer` has not acknowledged |
   /// | `modelstore_slow_statements` | counter | slow statements |
   /// | `modelstore_failures` | counter | failures that no caller receives, by `code` |
   public final class StoreMetrics: StoreMonitor {

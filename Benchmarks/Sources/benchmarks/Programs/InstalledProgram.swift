@@ -9,7 +9,7 @@ struct InstalledProgram {
     let variables = ProcessInfo.processInfo.environment
     if let path = variables["STORECLI"] {
       guard FileManager.default.isExecutableFile(atPath: path) else {
-        throw BenchmarkFailure("STORECLI is \(path), which is no program.")
+        throw BenchmarkFailure("STORECLI is \(path), which is not a program.")
       }
       return InstalledProgram(path: path)
     }

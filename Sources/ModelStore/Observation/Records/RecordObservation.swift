@@ -5,7 +5,7 @@ struct RecordObservation<Event: Sendable>: Sendable {
   /// The model's type. With the type of the events, ``order`` and ``counted``, it determines how a
   /// commit becomes events.
   let model: ObjectIdentifier
-  /// The fields in the order in which they are told, if they are told one by one.
+  /// The fields in the order in which they are reported, if they are reported one by one.
   let order: [Int]
   var target: ObservedTarget { ObservedTarget(path: path, isWhole: fields == nil) }
   /// The key of one record, or nil for all.
