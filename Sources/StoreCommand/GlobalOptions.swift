@@ -124,6 +124,9 @@ struct GlobalOptions: ParsableArguments {
   /// command does not say.
   func given(to command: any LeafCommand) -> GlobalOptions {
     var given = command.options
+    // For a command that opens the file itself.
+    given.database = given.database ?? database
+    given.sharedWithGroup = given.sharedWithGroup || sharedWithGroup
     if given.format == nil, command.hasData || errorFormat == .json { given.output = format }
     given.header = given.header || header && command.hasData
     given.color = given.color ?? color

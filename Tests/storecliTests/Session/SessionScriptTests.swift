@@ -70,6 +70,17 @@ import Testing
     #expect(outcome.code == 4)
   }
 
+  /// The session closes its store for such a command, which opens the file itself.
+  @Test func aCommandThatOpensTheFileItselfOpensThatOfTheSession() throws {
+    let place = try music()
+    place.environment["STORECLI_DB"] = nil
+    let path = place.path("music.store")
+    let outcome = try place.run(
+      "shell", "-d", path, "-q", input: "compact\nbackup copy.store\nmodels -d other.store\n")
+    #expect(outcome.code == 64 && outcome.err.contains("The session has"), "\(outcome)")
+    #expect(try place.run("hash", "-d", "copy.store") == place.run("hash", "-d", path))
+  }
+
   @Test func rowsOfReturningAreShown() throws {
     let place = try music()
     let outcome = try place.run(
