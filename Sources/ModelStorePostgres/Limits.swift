@@ -1,0 +1,27 @@
+#if Postgres
+  /// How long a ledger waits.
+  struct Limits: Sendable {
+    /// For each host of the connection string.
+    var connecting = Duration.seconds(5)
+    /// For a statement that waits for no other member. PostgreSQL gives it up.
+    var statement = Duration.seconds(30)
+    /// For an answer, in addition. Then the connection is given up: the server was stopped, or the
+    /// network lost it.
+    var answer = Duration.seconds(5)
+    /// For the next statement of a turn. Then PostgreSQL ends the turn of a member that stands still.
+    var turn = Duration.seconds(60)
+    /// For another member's transfer of a snapshot, and for reading one.
+    var snapshot = Duration.seconds(600)
+    /// Between two attempts to listen again.
+    var pause = Duration.milliseconds(100)
+    var pauseMax = Duration.seconds(5)
+
+    /// The most bytes of a record. PostgreSQL's messages and values have less than 1 GiB.
+    static let recordByteCountMax = 1_000_000_000
+  }
+
+  extension Duration {
+    /// For settings of PostgreSQL, where 0 means endless: at least 1, and at most a day.
+    var milliseconds: Int { Int(max(1, min(self, .seconds(86_400)) / .milliseconds(1))) }
+  }
+#endif
