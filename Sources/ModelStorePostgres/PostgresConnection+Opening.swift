@@ -92,7 +92,7 @@
     /// the server's language.
     private static func refusal(_ handle: OpaquePointer) -> PostgresFailure {
       let text = String(cString: PQerrorMessage(handle)).firstLine
-      if let match = text.firstMatch(of: /:\s+([0-9A-Z]{5}):\s/) {
+      if let match = text.firstMatch(of: /:\s+([0-9A-Z]{4}[0-9]):\s/) {
         let reason = text.replacing(match.0, with: ": ", maxReplacements: 1)
         return PostgresFailure(state: String(match.1), text: reason, isFatal: true)
       }
