@@ -61,18 +61,21 @@
     // Turns
 
     static let lockHead = Statement(
+      "ms_lock",
       """
       SELECT number, hash, epoch, schema FROM modelstore.heads WHERE store = $1 FOR UPDATE
       """)
     /// A statement of its own, after the lock: the snapshot of one that waits for the lock is older
     /// than the lock, so it would miss commits.
     static let missed = Statement(
+      "ms_missed",
       """
       SELECT number, tx, hash, record FROM modelstore.commits
       WHERE store = $1 AND number > $2 ORDER BY number
       """)
     /// Inserts nothing if the head is not the commit before.
     static let append = Statement(
+      "ms_append",
       """
       WITH moved AS (
         UPDATE modelstore.heads SET number = $2, hash = $4
@@ -82,14 +85,17 @@
       SELECT store, $2, $3, $4, $5 FROM moved
       """)
     static let find = Statement(
+      "ms_find",
       "SELECT number FROM modelstore.commits WHERE store = $1 AND tx = $2")
 
     // Reading
 
     static let head = Statement(
+      "ms_head",
       "SELECT number, hash, epoch, schema FROM modelstore.heads WHERE store = $1")
     /// A page of at most `$3` commits. It ends with the commit that exceeds `$4` bytes.
     static let page = Statement(
+      "ms_page",
       """
       SELECT number, tx, hash, record FROM (
         SELECT number, tx, hash, record,
@@ -98,12 +104,14 @@
       ) AS page WHERE before < $4 ORDER BY number
       """)
     static let hash = Statement(
+      "ms_hash",
       """
       SELECT hash FROM modelstore.commits WHERE store = $1 AND number = $2
       UNION ALL
       SELECT founding_hash FROM modelstore.heads WHERE store = $1 AND founding_number = $2
       """)
     static let members = Statement(
+      "ms_members",
       """
       SELECT member, number, (extract(epoch FROM seen_at) * 1000000)::bigint
       FROM modelstore.members WHERE store = $1 ORDER BY seen_at DESC, member
@@ -112,6 +120,7 @@
     // Founding, snapshots, members
 
     static let found = Statement(
+      "ms_found",
       """
       INSERT INTO modelstore.heads(
         store, number, hash, epoch, schema, founding_number, founding_hash)
@@ -119,22 +128,28 @@
       """)
     /// Snapshots of a store are published one after the other.
     static let lockSnapshots = Statement(
+      "ms_lock_snap",
       "SELECT pg_advisory_xact_lock(hashtextextended('modelstore ' || $1, 1))")
     static let newestSnapshot = Statement(
+      "ms_newest_snap",
       """
       SELECT number, hash, count(*) FROM modelstore.snapshots
       WHERE store = $1 GROUP BY number, hash ORDER BY number DESC LIMIT 1
       """)
     static let snapshotPart = Statement(
+      "ms_part",
       "SELECT bytes FROM modelstore.snapshots WHERE store = $1 AND number = $2 AND part = $3")
     static let addSnapshotPart = Statement(
+      "ms_add_part",
       """
       INSERT INTO modelstore.snapshots(store, number, part, hash, bytes)
       VALUES ($1, $2, $3, $4, $5)
       """)
     static let dropSnapshots = Statement(
+      "ms_drop_snap",
       "DELETE FROM modelstore.snapshots WHERE store = $1 AND number < $2")
     static let note = Statement(
+      "ms_note",
       """
       INSERT INTO modelstore.members(store, member, number, seen_at)
       SELECT store, $2, $3, clock_timestamp() FROM modelstore.heads WHERE store = $1
@@ -142,6 +157,8 @@
       DO UPDATE SET number = excluded.number, seen_at = excluded.seen_at
       """)
     /// A note may be lost in a crash, so its COMMIT waits for no disk.
-    static let relax = Statement("SET LOCAL synchronous_commit = off")
+    static let relax = Statement(
+      "ms_relax",
+      "SET LOCAL synchronous_commit = off")
   }
 #endif

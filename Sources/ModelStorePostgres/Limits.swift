@@ -3,11 +3,13 @@
   struct Limits: Sendable {
     /// For each host of the connection string.
     var connecting = Duration.seconds(5)
-    /// For a statement that waits for no other member. PostgreSQL gives it up.
+    /// For the answer to a statement that waits for no other member. Then the connection is given
+    /// up: the server was stopped, or the network lost it.
     var statement = Duration.seconds(30)
-    /// For an answer, in addition. Then the connection is given up: the server was stopped, or the
-    /// network lost it.
+    /// For more of an answer, after a part of it.
     var answer = Duration.seconds(5)
+    /// For a statement whose answer no program waits for any more. Then PostgreSQL gives it up.
+    var work = Duration.seconds(600)
     /// For the next statement of a turn. Then PostgreSQL ends the turn of a member that stands still.
     var turn = Duration.seconds(60)
     /// For another member's transfer of a snapshot, and for reading one.
@@ -21,7 +23,9 @@
   }
 
   extension Duration {
-    /// For settings of PostgreSQL, where 0 means endless: at least 1, and at most a day.
-    var milliseconds: Int { Int(max(1, min(self, .seconds(86_400)) / .milliseconds(1))) }
+    /// For settings of PostgreSQL, where 0 means endless: at least 1, and at most a day. Rounded up.
+    var milliseconds: Int {
+      Int(max(1, (min(self, .seconds(86_400)) / .milliseconds(1)).rounded(.up)))
+    }
   }
 #endif

@@ -56,7 +56,7 @@
           state: failure.state, text: string.redacted(failure.text), isFatal: true)
       }
       PQsetErrorVerbosity(handle, PQERRORS_DEFAULT)
-      return PostgresConnection(handle, secrets: string)
+      return PostgresConnection(handle, secrets: string, patience: limits.answer)
     }
 
     private static func start(_ attempt: ConnectionString.Attempt) -> OpaquePointer? {
@@ -106,7 +106,7 @@
     private func greet(_ string: ConnectionString, _ limits: Limits) throws {
       let end = ContinuousClock.now + limits.connecting
       try add(
-        .greet, [.text("\(limits.statement.milliseconds)"), .text("\(limits.turn.milliseconds)")])
+        .greet, [.text("\(limits.work.milliseconds)"), .text("\(limits.turn.milliseconds)")])
       // A failed statement takes its group back.
       try endGroup(until: end)
       try add(.layout)

@@ -12,14 +12,16 @@
 
   /// A connection to PostgreSQL that sends statements in groups, one round trip for each group.
   ///
-  /// It never waits longer than it is asked to. It throws ``PostgresFailure``.
+  /// It waits for the server until a given time, and longer only while bytes go back or forth. It
+  /// throws ``PostgresFailure``.
   final class PostgresConnection: @unchecked Sendable {
     // Guard: one thread at a time uses a connection, the one that took it from its lane.
     private let handle: OpaquePointer
     private let secrets: ConnectionString
-    /// Prepared statements by their SQL.
-    private var names: [String: String] = [:]
-    private var nameCount = 0
+    /// How long the connection waits for more, once bytes came or went.
+    private let patience: Duration
+    /// The names of statements that PostgreSQL keeps, or will have when the group is executed.
+    private var prepared: Set<String> = []
     /// What the server will answer, in order.
     private var awaited: [Answer] = []
     /// Becomes true when a COMMIT did not wait for the standby. The client library writes it.
@@ -32,15 +34,16 @@
     var greeting = Greeting()
 
     private enum Answer {
-      case preparation(sql: String, name: String)
+      case preparation(of: String)
       case result(Statement.Effect)
       case endOfGroup
     }
 
     /// - Parameter handle: A `PGconn` that is connected. The connection closes it.
-    init(_ handle: OpaquePointer, secrets: ConnectionString) {
+    init(_ handle: OpaquePointer, secrets: ConnectionString, patience: Duration) {
       self.handle = handle
       self.secrets = secrets
+      self.patience = patience
       unreplicated = .allocate(capacity: 1)
       unreplicated.initialize(to: false)
       // Otherwise the client library writes warnings to the standard error output.
@@ -65,13 +68,13 @@
 
     /// Adds a statement to the group. It may be sent before the group ends.
     func add(_ statement: Statement, _ arguments: [Argument] = []) throws {
-      let name = statement.isPrepared ? try preparedName(statement, arguments) : nil
+      if let name = statement.name { try prepare(statement, as: name, arguments) }
       let values = arguments.map(\.encoded)
       let sent = Self.withPointers(values) { pointers in
         let lengths = values.map { Int32($0.count) }
         let formats = [Int32](repeating: 1, count: values.count)
         let count = Int32(values.count)
-        guard let name else {
+        guard let name = statement.name else {
           let types = arguments.map(\.type)
           return PQsendQueryParams(
             handle, statement.sql, count, types, pointers, lengths, formats, 1)
@@ -83,20 +86,15 @@
       if statement.effect == .begins { isInTransaction = true }
     }
 
-    private func preparedName(_ statement: Statement, _ arguments: [Argument]) throws -> String {
-      if let name = names[statement.sql] { return name }
-      let isOnItsWay = awaited.lazy.compactMap { answer in
-        if case .preparation(statement.sql, let name) = answer { name } else { nil }
-      }
-      if let name = isOnItsWay.first { return name }
-      nameCount += 1
-      let name = "modelstore\(nameCount)"
+    private func prepare(
+      _ statement: Statement, as name: String, _ arguments: [Argument]
+    ) throws {
+      guard prepared.insert(name).inserted else { return }
       let types = arguments.map(\.type)
       guard PQsendPrepare(handle, name, statement.sql, Int32(types.count), types) == 1 else {
         throw brokenNow()
       }
-      awaited.append(.preparation(sql: statement.sql, name: name))
-      return name
+      awaited.append(.preparation(of: name))
     }
 
     /// Calls `body` with a pointer to each value.
@@ -118,12 +116,13 @@
     func endGroup(until end: ContinuousClock.Instant) throws {
       guard PQpipelineSync(handle) == 1 else { throw brokenNow() }
       awaited.append(.endOfGroup)
+      var end = end
       while true {
         let rest = PQflush(handle)
         if rest == 0 { return }
         guard rest == 1 else { throw brokenNow() }
         // If the server cannot send its answers, it does not read either.
-        try wait(POLLIN | POLLOUT, until: end)
+        try wait(POLLIN | POLLOUT, until: &end)
         guard PQconsumeInput(handle) == 1 else { throw brokenNow() }
       }
     }
@@ -136,8 +135,9 @@
     func readGroup(until end: ContinuousClock.Instant) throws -> [PostgresResult] {
       var results: [PostgresResult] = []
       var failure: PostgresFailure?
+      var end = end
       while true {
-        guard let result = try nextResult(until: end) else { continue }
+        guard let result = try nextResult(until: &end) else { continue }
         if let found = result.failure {
           guard !found.isFatal, PQstatus(handle) == CONNECTION_OK else { throw broken(found) }
           failure = failure ?? redacted(found)
@@ -147,8 +147,8 @@
         case .endOfGroup:
           if let failure { throw failure }
           return results
-        case .preparation(let sql, let name):
-          if result.status == PGRES_COMMAND_OK { names[sql] = name }
+        case .preparation(let name):
+          if result.status != PGRES_COMMAND_OK { prepared.remove(name) }
         case .result(let effect):
           results.append(result)
           if effect == .ends, result.status == PGRES_COMMAND_OK { isInTransaction = false }
@@ -157,9 +157,9 @@
     }
 
     /// Returns nil between two statements.
-    private func nextResult(until end: ContinuousClock.Instant) throws -> PostgresResult? {
+    private func nextResult(until end: inout ContinuousClock.Instant) throws -> PostgresResult? {
       while PQisBusy(handle) == 1 {
-        try wait(POLLIN, until: end)
+        try wait(POLLIN, until: &end)
         guard PQconsumeInput(handle) == 1 else { throw brokenNow() }
       }
       guard let result = PQgetResult(handle) else {
@@ -231,9 +231,9 @@
 
     // Failures
 
-    private func wait(_ events: Int32, until end: ContinuousClock.Instant) throws {
+    private func wait(_ events: Int32, until end: inout ContinuousClock.Instant) throws {
       switch SocketWait.wait(for: socket, events, until: end) {
-      case .ready: break
+      case .ready: end = max(end, .now + patience)
       case .timedOut, .stopped: throw broken(.lost("PostgreSQL does not answer."))
       }
     }

@@ -78,17 +78,19 @@
       _ connection: PostgresConnection
     ) throws {
       var part: Int64 = 0
-      var bytes = try snapshot.next()
-      // An empty snapshot has one empty part.
-      repeat {
+      func send(_ bytes: [UInt8]) throws {
         let arguments: [Argument] = [
           .text(store), .integer(number.rawValue), .integer(part), .bytes(hash.bytes),
-          .bytes(bytes ?? []),
+          .bytes(bytes),
         ]
         _ = try connection.run([(.addSnapshotPart, arguments)], until: transferTime)
         part += 1
-        bytes = try snapshot.next()
-      } while bytes != nil
+      }
+      while let bytes = try snapshot.next() {
+        if !bytes.isEmpty { try send(bytes) }
+      }
+      // So that an empty snapshot exists.
+      if part == 0 { try send([]) }
     }
 
     /// A connection of its own, so that a long transfer keeps no one from turns and reads.
@@ -101,7 +103,7 @@
     }
 
     private var transferLimits: [Argument] {
-      [limits.snapshot, limits.snapshot + limits.statement, limits.snapshot]
+      [limits.snapshot, limits.snapshot + limits.work, limits.snapshot]
         .map { .text("\($0.milliseconds)") }
     }
 
@@ -141,11 +143,15 @@
       let arguments: [Argument] = [
         .text(ledger.store), .integer(number.rawValue), .integer(part),
       ]
-      let bytes = try ledger.rethrowing {
-        try connection.run([(.snapshotPart, arguments)], until: ledger.transferTime)[0].bytes(0, 0)
+      let rows = try ledger.rethrowing {
+        try connection.run([(.snapshotPart, arguments)], until: ledger.transferTime)[0]
+      }
+      guard rows.rowCount == 1 else {
+        throw LedgerError.mismatch("Part \(part) of the snapshot at \(number) is missing.")
       }
       part += 1
       if part == count { self.connection = nil }
+      let bytes = rows.bytes(0, 0)
       return bytes.isEmpty ? nil : bytes
     }
   }

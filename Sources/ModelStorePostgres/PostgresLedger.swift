@@ -17,6 +17,8 @@
     let string: ConnectionString
     let store: String
     let limits: Limits
+    /// The store's channel of NOTIFY. A channel has at most 63 bytes, and a name may have more.
+    let channel: String
     let turns: ConnectionLane
     let reading: ConnectionLane
 
@@ -36,6 +38,7 @@
       string = try ConnectionString(connection)
       self.store = store
       self.limits = limits
+      channel = "modelstore_\(CommitHash(of: Array(store.utf8)).description.prefix(32))"
       turns = ConnectionLane(string, limits)
       reading = ConnectionLane(string, limits)
     }
@@ -141,7 +144,7 @@
       then steps: [(Statement, [Argument])]
     ) throws -> [PostgresResult] {
       let rest = max(ContinuousClock.now.duration(to: end), .zero)
-      let limit = [rest, rest + limits.statement, limits.turn].map { duration in
+      let limit = [rest, rest + limits.work, limits.turn].map { duration in
         Argument.text("\(duration.milliseconds)")
       }
       let results = try connection.run(
@@ -160,11 +163,6 @@
     package func listen(_ ring: @escaping @Sendable () -> Void) throws -> any Doorbell {
       try PostgresDoorbell(string, limits, channel: channel, ring: ring)
     }
-
-    /// The store's channel of NOTIFY. A channel has at most 63 bytes, and a name may have more.
-    var channel: String {
-      "modelstore_\(CommitHash(of: Array(store.utf8)).description.prefix(32))"
-    }
   }
 
   /// Without the connection string, which may have a password.
@@ -174,7 +172,7 @@
 
   extension Limits {
     /// Until when the server answers a statement that waits for no other member.
-    var answerTime: ContinuousClock.Instant { .now + statement + answer }
+    var answerTime: ContinuousClock.Instant { .now + statement }
   }
 
   extension LedgerStanding {

@@ -36,8 +36,7 @@
     private static func timeout(until end: ContinuousClock.Instant?) -> Int32 {
       guard let end else { return -1 }
       let rest = ContinuousClock.now.duration(to: end)
-      // Rounded up, so that the wait does not end just before the time is over.
-      return rest <= .zero ? 0 : Int32(rest.milliseconds + 1)
+      return rest <= .zero ? 0 : Int32(rest.milliseconds)
     }
   }
 

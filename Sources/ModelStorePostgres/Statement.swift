@@ -1,33 +1,35 @@
 #if Postgres
   /// A statement of the ledger.
   struct Statement: Sendable {
+    /// By which a connection keeps it after its first use; nil for a statement that runs rarely. At
+    /// most 15 letters, so that comparing names is fast.
+    let name: String?
     let sql: String
     /// What it does to the connection's transaction.
     let effect: Effect
-    /// Whether PostgreSQL keeps it for the next time.
-    let isPrepared: Bool
 
     enum Effect: Sendable {
       case none, begins, ends
     }
 
-    init(_ sql: String, _ effect: Effect = .none, isPrepared: Bool = true) {
+    init(_ name: String?, _ sql: String, _ effect: Effect = .none) {
+      self.name = name
       self.sql = sql
       self.effect = effect
-      self.isPrepared = isPrepared
     }
 
-    /// A statement that a connection runs rarely.
-    static func once(_ sql: String) -> Statement { Statement(sql, isPrepared: false) }
+    static func once(_ sql: String) -> Statement { Statement(nil, sql) }
 
-    static let begin = Statement("BEGIN ISOLATION LEVEL READ COMMITTED", .begins)
-    static let beginReading = Statement("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY", .begins)
-    static let commit = Statement("COMMIT", .ends)
-    static let rollBack = Statement("ROLLBACK", .ends)
+    static let begin = Statement("ms_begin", "BEGIN ISOLATION LEVEL READ COMMITTED", .begins)
+    static let beginReading = Statement(
+      nil, "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY", .begins)
+    static let commit = Statement("ms_commit", "COMMIT", .ends)
+    static let rollBack = Statement("ms_rollback", "ROLLBACK", .ends)
 
     /// Limits for the running transaction, in milliseconds: waiting for locks, a statement, and
     /// waiting for the next statement.
     static let limit = Statement(
+      "ms_limit",
       """
       SELECT set_config('lock_timeout', $1, true), set_config('statement_timeout', $2, true),
         set_config('idle_in_transaction_session_timeout', $3, true)
@@ -41,7 +43,7 @@
         current_setting('fsync'), current_setting('synchronous_commit'),
         current_setting('synchronous_standby_names'), current_setting('transaction_read_only')
       """)
-    static let notify = Statement("SELECT pg_notify($1, '')")
+    static let notify = Statement("ms_notify", "SELECT pg_notify($1, '')")
   }
 
   /// A value in a statement, in PostgreSQL's binary form.

@@ -26,12 +26,15 @@
 
     private struct State {
       var cut: Cut?
+      /// How often bytes came from a client.
+      var sendCount = 0
       /// Bytes since ``CuttingProxy/plan(_:)``.
       var sent = 0
       var received = 0
 
       /// How many of `count` bytes pass, and whether the connection ends after them.
       mutating func pass(_ count: Int, _ direction: Direction) -> (count: Int, isCut: Bool) {
+        if direction == .toServer { sendCount += 1 }
         let before = direction == .toServer ? sent : received
         if direction == .toServer { sent += count } else { received += count }
         guard let cut, cut.direction == direction, before + count > cut.byteCount else {
@@ -87,6 +90,9 @@
     /// Bytes since ``plan(_:)``, in each direction.
     var counts: (sent: Int, received: Int) { state.withLock { ($0.sent, $0.received) } }
 
+    /// How often bytes came from a client. Two sends may arrive as one.
+    var sendCount: Int { state.withLock { $0.sendCount } }
+
     private func pass(_ count: Int, _ direction: Direction) -> (count: Int, isCut: Bool) {
       state.withLock { $0.pass(count, direction) }
     }
@@ -108,7 +114,8 @@
           let target = place == 0 ? server : client
           var sent = 0
           while sent < passing.count {
-            let bytes = send(target, Array(buffer[sent..<passing.count]), passing.count - sent,
+            let bytes = send(
+              target, Array(buffer[sent..<passing.count]), passing.count - sent,
               Int32(MSG_NOSIGNAL))
             guard bytes > 0 else { return }
             sent += bytes

@@ -153,7 +153,7 @@
 
     @Test func aServerThatHangsIsGivenUp() throws {
       var limits = Limits()
-      limits.statement = .milliseconds(300)
+      limits.statement = .milliseconds(500)
       limits.answer = .milliseconds(200)
       limits.connecting = .milliseconds(500)
       let ledger = try server.ledger("music", limits: limits)
