@@ -10,7 +10,7 @@
     var answer = Duration.seconds(5)
     /// For a statement whose answer no program waits for any more. Then PostgreSQL gives it up.
     var work = Duration.seconds(600)
-    /// For the next statement of a turn. Then PostgreSQL ends the turn of a member that stands still.
+    /// For the next statement of a turn. Then PostgreSQL ends the turn: the member stands still.
     var turn = Duration.seconds(60)
     /// For another member's transfer of a snapshot, and for reading one.
     var snapshot = Duration.seconds(600)
@@ -18,12 +18,13 @@
     var pause = Duration.milliseconds(100)
     var pauseMax = Duration.seconds(5)
 
-    /// The most bytes of a record. PostgreSQL's messages and values have less than 1 GiB.
-    static let recordByteCountMax = 1_000_000_000
+    /// The most bytes of a record. PostgreSQL's messages and values have less than 1 GiB, and both
+    /// sides need several times the memory of a record.
+    static let recordByteCountMax = 512 << 20
   }
 
   extension Duration {
-    /// For settings of PostgreSQL, where 0 means endless: at least 1, and at most a day. Rounded up.
+    /// For settings of PostgreSQL, where 0 means endless: at least 1, at most a day, rounded up.
     var milliseconds: Int {
       Int(max(1, (min(self, .seconds(86_400)) / .milliseconds(1)).rounded(.up)))
     }

@@ -124,8 +124,8 @@
     ) throws -> CommitNumber? {
       let end = ContinuousClock.now + deadline
       let (lease, rows) = try turns.lease(until: end) { connection in
-        // The COMMIT waits for the standby, so that the answer survives a failover: locking the head
-        // wrote to PostgreSQL's log after the transaction in question.
+        // The COMMIT waits for the standby, so that the answer survives a failover: the lock of the
+        // head is in PostgreSQL's log, after the transaction in question.
         let results = try lockHead(
           connection, until: end,
           then: [(.find, [.text(store), .integer(transaction.rawValue)]), (.commit, [])])

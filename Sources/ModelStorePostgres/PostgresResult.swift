@@ -18,7 +18,7 @@
     /// The rows that the statement wrote.
     var changedCount: Int { Int(String(cString: PQcmdTuples(handle))) ?? 0 }
 
-    /// What PostgreSQL did, for example `COMMIT`. It answers `ROLLBACK` to a COMMIT that it refused.
+    /// What PostgreSQL did, for example `COMMIT`. It answers `ROLLBACK` to a COMMIT that failed.
     var tag: String { String(cString: PQcmdStatus(handle)) }
 
     /// Why it failed; nil for a result that is not an error.

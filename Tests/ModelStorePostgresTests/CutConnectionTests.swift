@@ -79,7 +79,7 @@
         outcomes[outcome, default: [:]][isThere, default: 0] += 1
       }
       print("cuts \(direction): \(length) bytes, \(outcomes)")
-      // An acknowledged commit is there, a refused one is not; each kind of unknown outcome occurred.
+      // An acknowledged commit is there, and a refused one is not. Unknown ones were of both kinds.
       #expect(outcomes[.acknowledged]?[false] == nil)
       #expect(outcomes[.refused]?[true] == nil)
       #expect(outcomes[.unknown]?[true] ?? 0 > 0)

@@ -207,7 +207,7 @@
         number: turn.head.number.next, transaction: .make(first: nil),
         hash: CommitHash(of: []),
         record: [UInt8](repeating: 0, count: Limits.recordByteCountMax + 1))
-      expect(LedgerError.failed, mentions: "1000000001 bytes") { try turn.append(commit) }
+      expect(LedgerError.failed, mentions: "536870913 bytes") { try turn.append(commit) }
       #expect(try ledger.commit().number.rawValue == 1)
     }
 

@@ -7,8 +7,8 @@
 
   /// A PostgreSQL server with a new, empty database cluster in a directory of its own.
   ///
-  /// It runs as another user if the tests run as root, because PostgreSQL refuses root. A shell that
-  /// waits on a pipe ends the server when the tests end, also when they are killed.
+  /// It runs as another user if the tests run as root, because PostgreSQL refuses root. A shell
+  /// that waits on a pipe ends the server when the tests end, also when they are killed.
   final class PostgresServer: Sendable {
     /// The reason for which the tests are skipped.
     static var isInstalled: Bool { programs != nil && (getuid() != 0 || user != nil) }

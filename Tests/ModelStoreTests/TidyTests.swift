@@ -50,7 +50,7 @@ import Testing
     let counts = try Project.checkout.get().looksAway
     #expect(
       counts == [
-        "@unchecked Sendable": 11,
+        "@unchecked Sendable": 12,
         "nonisolated(unsafe)": 0,
         "unowned": 2,
         "Unmanaged": 8,

@@ -76,17 +76,17 @@ package final class MemoryLedger: CommitLedger {
 
   /// - Parameters:
   ///   - durability: What ``LedgerStanding/durability`` says.
-  ///   - reach: Called at each step. If it throws ``LedgerError``, the call throws it: before the step
-  ///     took place, but after it for ``Step/appended``.
+  ///   - reach: Called at each step. If it throws ``LedgerError``, the call throws it: before the
+  ///     step took place, but after it for ``Step/appended``.
   ///   - clock: Microseconds since 1970-01-01 00:00:00 UTC; nil for the system's clock.
   package init(
     durability: LedgerDurability = .local,
-    reach: @escaping @Sendable (Step) throws -> Void = { _ in },
+    reach: (@Sendable (Step) throws -> Void)? = nil,
     clock: (@Sendable () -> Int64)? = nil
   ) {
     self.durability = durability
     self.clock = clock ?? Self.now
-    self.reach = reach
+    self.reach = reach ?? { _ in }
   }
 
   private static func now() -> Int64 {
