@@ -12,7 +12,7 @@ SITE ?= .build/site
 INSTALLED = -c release --product storecli --static-swift-stdlib $$(Scripts/link-flags)
 
 .PHONY: help demo quick test laws faults skipped check audit lint format warnings release docs \
-	examples live-web size site bench fuzz sanitize install clean sqlite
+	examples live-web size site bench fuzz sanitize install clean sqlite postgres
 
 help:
 	@echo 'make demo              the story of the store in half a minute'
@@ -39,20 +39,25 @@ help:
 sqlite:
 	@Scripts/require-sqlite
 
+# PostgreSQL and its client library for the tests of shared stores, installed where that needs no
+# password. The tests run without them, too, and leave those out.
+postgres:
+	@Scripts/require-postgres
+
 # Builds the command line and what it needs; never the macro, whose compiler library takes minutes.
 demo: sqlite
 	@echo '==> Building storecli'
-	@swift build --traits Service --product storecli
+	@swift build $$(Scripts/traits) --product storecli
 	@.build/debug/storecli demo
 
-test: sqlite
+test: sqlite postgres
 	@echo '==> Building the library, the command line and the tests'
 	@Scripts/build --build-tests
 	@echo '==> Running the tests'
 	@Scripts/run-tests all --skip StoreFaultTests
 
 # The tests to run while you work: no programs, no random input.
-quick: sqlite
+quick: sqlite postgres
 	@echo '==> Building the library, the command line and the tests'
 	@Scripts/build --build-tests
 	@echo '==> Running the tests of the unit tier'
@@ -60,7 +65,7 @@ quick: sqlite
 
 # The laws alone. ROUNDS is the count of random transactions of each law that takes a count; kills
 # of programs take a hundredth of it, and backups a fiftieth. Without SEED each run takes a new one.
-laws: sqlite
+laws: sqlite postgres
 	@Scripts/build --build-tests
 	@seed='$(SEED)'; \
 	if [ -z "$$seed" ]; then seed=$$(od -An -N4 -tu4 /dev/urandom | tr -d ' '); fi; \
@@ -77,7 +82,7 @@ laws: sqlite
 # Kills of programs, power cuts of a disk and damaged files, each with its negative control. The
 # counts are bounded; the options give longer runs. Without SEED each run takes a new one. A damaged
 # file on which a command crashed or hung is kept in .build/faults, with the commands beside it.
-faults: sqlite
+faults: sqlite postgres
 	@Scripts/require-fault-tools
 	@echo '==> Building the fault tests'
 	@Scripts/build --build-tests
@@ -118,15 +123,16 @@ size: sqlite
 	@swift build $(INSTALLED)
 	@Scripts/check-size .build/release/storecli
 
-docs: sqlite
-	RECORD=1 swift test --traits Service --filter \
+docs: sqlite postgres
+	RECORD=1 swift test $$(Scripts/traits) --filter \
 		'DocumentationExamplesTests|RecordedTextTests|AcceptancePageTests|LayerTableTests'
 
 examples: sqlite
 	@echo '==> Building and running the examples'
-	@swift build --package-path Examples --scratch-path .build/examples -Xswiftc -warnings-as-errors
+	@swift build --package-path Examples --scratch-path .build/examples --build-tests \
+		-Xswiftc -warnings-as-errors
 	@Scripts/check-examples .build/examples/debug
-	@swift test --package-path Examples --scratch-path .build/examples
+	@swift test --package-path Examples --scratch-path .build/examples --skip-build
 	@echo '==> Pasting the quick start into an empty package'
 	@Scripts/check-quickstart .build/quickstart
 
@@ -146,15 +152,15 @@ bench: sqlite
 	STORECLI=.build/release/storecli \
 		swift run -c release --package-path Benchmarks --scratch-path .build/benchmarks benchmarks
 
-fuzz: sqlite
+fuzz: sqlite postgres
 	@Scripts/build --build-tests
 	@seed='$(SEED)'; \
 	if [ -z "$$seed" ]; then seed=$$(od -An -N4 -tu4 /dev/urandom | tr -d ' '); fi; \
 	echo "==> Running the tests with SEED=$$seed"; \
-	MODELSTORE_SEED=$$seed swift test --traits Service --skip-build
+	MODELSTORE_SEED=$$seed swift test $$(Scripts/traits) --skip-build
 
-sanitize: sqlite
-	swift test --traits Service --sanitize=thread -Xswiftc -DTHREAD_SANITIZER \
+sanitize: sqlite postgres
+	swift test $$(Scripts/traits) --sanitize=thread -Xswiftc -DTHREAD_SANITIZER \
 		--scratch-path .build-thread-sanitizer --filter ModelStoreTests
 
 install: sqlite

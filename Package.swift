@@ -11,6 +11,7 @@ let package = Package(
     .library(name: "ModelStoreMacro", targets: ["ModelStoreMacro"]),
     .library(name: "ModelStoreTesting", targets: ["ModelStoreTesting"]),
     .library(name: "ModelStoreService", targets: ["ModelStoreService"]),
+    .library(name: "ModelStorePostgres", targets: ["ModelStorePostgres"]),
     .library(name: "StoreCommand", targets: ["StoreCommand"]),
     .library(name: "CSQLite", targets: ["CSQLite"]),
     .executable(name: "storecli", targets: ["storecli"]),
@@ -19,7 +20,11 @@ let package = Package(
     .trait(
       name: "Service",
       description: "The product ModelStoreService, with the packages that servers log and trace by."
-    )
+    ),
+    .trait(
+      name: "Postgres",
+      description: "The product ModelStorePostgres, with PostgreSQL's client library."
+    ),
   ],
   dependencies: [
     .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.0"),
@@ -34,6 +39,11 @@ let package = Package(
       name: "CSQLite",
       pkgConfig: "sqlite3",
       providers: [.apt(["libsqlite3-dev"]), .brew(["sqlite3"])]
+    ),
+    .systemLibrary(
+      name: "CLibPQ",
+      pkgConfig: "libpq",
+      providers: [.apt(["libpq-dev"]), .brew(["libpq"])]
     ),
     .target(name: "SchemaCompiler"),
     .target(
@@ -67,6 +77,12 @@ let package = Package(
           condition: .when(traits: ["Service"])),
       ]
     ),
+    .target(
+      name: "ModelStorePostgres",
+      dependencies: [
+        "ModelStore", .target(name: "CLibPQ", condition: .when(traits: ["Postgres"])),
+      ]
+    ),
     .target(name: "RecordFormats"),
     .target(
       name: "StoreCommand",
@@ -79,9 +95,14 @@ let package = Package(
     .executableTarget(name: "storecli", dependencies: ["StoreCommand"]),
     .target(name: "CFaultVFS", dependencies: ["CSQLite"], path: "Tests/CFaultVFS"),
     .target(name: "FaultLedger", dependencies: ["ModelStore"], path: "Tests/FaultLedger"),
+    .target(
+      name: "LedgerConformance", dependencies: ["ModelStore"], path: "Tests/LedgerConformance"),
     .executableTarget(
       name: "FaultWriter", dependencies: ["FaultLedger", "ModelStore", "CSQLite", "CFaultVFS"],
       path: "Tests/FaultWriter"),
+    .executableTarget(
+      name: "SharedMember", dependencies: ["FaultLedger", "ModelStore", "ModelStorePostgres"],
+      path: "Tests/SharedMember"),
     .executableTarget(
       name: "FaultService",
       dependencies: [
@@ -97,7 +118,10 @@ let package = Package(
       path: "Tests/FaultService"),
     .testTarget(
       name: "ModelStoreTests",
-      dependencies: ["ModelStore", "ModelStoreTesting", "SchemaCompiler", "CSQLite", "CFaultVFS"]),
+      dependencies: [
+        "ModelStore", "ModelStoreTesting", "LedgerConformance", "SchemaCompiler", "CSQLite",
+        "CFaultVFS",
+      ]),
     .testTarget(
       name: "storecliTests",
       dependencies: ["storecli", "StoreCommand", "RecordFormats", "ModelStore", "CSQLite"],
@@ -120,6 +144,11 @@ let package = Package(
           condition: .when(traits: ["Service"])),
       ]
     ),
+    .testTarget(
+      name: "ModelStorePostgresTests",
+      dependencies: [
+        "ModelStorePostgres", "ModelStore", "CSQLite", "LedgerConformance", "SharedMember", "storecli",
+      ]),
     .testTarget(
       name: "StoreFaultTests",
       dependencies: [

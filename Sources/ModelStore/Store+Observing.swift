@@ -155,8 +155,16 @@ extension Store {
   /// Checks whether another process has written since the last check, and notifies observers if so.
   /// Also reads live queries again that could not be read after an earlier commit. Every write does
   /// this too.
+  ///
+  /// In a shared store it first applies every commit that other members have made until now, so
+  /// that reads see them. Without it, you see such a commit after 250 ms at the latest while the
+  /// ledger can be reached. See <doc:shared-stores>.
+  ///
+  /// - Throws: ``StoreError``; in a shared store also with code `ledgerUnavailable`,
+  ///   `memberDiverged` or `ledgerLostCommits`. Commits that were applied before the failure stay.
   public func refresh() throws {
     let engine = try open
+    try engine.membership?.refresh()
     try engine.atPublishedState { _ in }
   }
 }

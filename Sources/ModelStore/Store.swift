@@ -87,7 +87,8 @@ public final class Store: Sendable {
     onError: @escaping @Sendable (StoreError) -> Void
   ) throws -> StoreLease {
     try lease(declaring: declarations, configuration: configuration, name: path) {
-      try StoreEngines.lease(at: path, configuration: configuration, report: onError)
+      try configuration.ledger?.join(at: path, configuration)
+      return try StoreEngines.lease(at: path, configuration: configuration, report: onError)
     }
   }
 
@@ -103,10 +104,7 @@ public final class Store: Sendable {
     do {
       let lease = try lend()
       do {
-        let catalog = lease.engine.catalog
-        let isInOrder = try catalog.declare(
-          declarations, allowing: configuration.schemaChanges)
-        if !isInOrder { catalog.reportAdoptedDrift() }
+        try lease.engine.declare(declarations, allowing: configuration.schemaChanges)
       } catch {
         lease.end(.whenIdle)
         throw error

@@ -146,6 +146,10 @@ public struct StoreConfiguration: Hashable, Sendable {
   /// are none. Other programs cannot write records whose binding calls such a function.
   public var functions: Set<SQLFunction>
 
+  /// The ledger of a shared store, of which this file is a member; nil by default. The first member
+  /// founds the store. A member without a file begins from the ledger's snapshot.
+  public var ledger: SharedLedger?
+
   /// The name of the SQLite VFS to open through; tests inject faults with it.
   package var fileSystem: String?
 
@@ -173,7 +177,7 @@ public struct StoreConfiguration: Hashable, Sendable {
     journalMode: JournalMode = .writeAheadLog, refusals: Refusals = Refusals(),
     schemaChanges: SchemaChanges = .createTables, schemaProgress: SchemaProgress? = nil,
     changeJournal: JournalDetail? = nil, journalRetention: JournalRetention? = nil,
-    functions: Set<SQLFunction> = []
+    functions: Set<SQLFunction> = [], ledger: SharedLedger? = nil
   ) {
     self.sharing = sharing
     self.access = access
@@ -191,6 +195,7 @@ public struct StoreConfiguration: Hashable, Sendable {
     self.changeJournal = changeJournal
     self.journalRetention = journalRetention
     self.functions = functions
+    self.ledger = ledger
   }
 
   /// Whether two stores on one file may share an engine. Each store has its own settings for schema
@@ -227,6 +232,7 @@ public struct StoreConfiguration: Hashable, Sendable {
     compare("statementCacheCapacity", \.statementCacheCapacity)
     compare("maxValueSize", \.maxValueSize)
     compare("journalMode", \.journalMode)
+    compare("ledger", \.ledger?.description)
     // The other settings have no short text.
     if present.isEmpty {
       let name =
@@ -243,7 +249,9 @@ public struct StoreConfiguration: Hashable, Sendable {
     Connection.Policy(
       durability: durability, busyTimeout: busyTimeout, cacheSize: cacheSize,
       statementCacheCapacity: statementCacheCapacity, maxValueSize: maxValueSize,
-      fileSystem: fileSystem, functions: functions, stopRequest: stopRequest)
+      fileSystem: fileSystem,
+      functions: ledger == nil ? functions : functions.union([.memberOnly]),
+      stopRequest: stopRequest)
   }
 }
 

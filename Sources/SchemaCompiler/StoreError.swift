@@ -92,6 +92,14 @@ public struct StoreError: Error, Hashable, Sendable, Codable {
     case conflict
     /// Two stores on one file ask for different configurations.
     case configurationConflict
+    /// The ledger of a shared store cannot be reached, or refuses this program.
+    case ledgerUnavailable
+    /// The shared store has a transaction that could not be written into this member's file yet.
+    case memberBehind
+    /// A member's file was changed without its ledger, or its schema is another one.
+    case memberDiverged
+    /// A member has commits that its ledger does not have.
+    case ledgerLostCommits
     /// SQLite failed in another way; the message is SQLite's.
     case database
   }

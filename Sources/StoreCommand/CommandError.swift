@@ -405,7 +405,7 @@ extension ExitCode {
         .ioFailure, .outcomeUnknown, .schemaMismatch, .outdatedModel, .unsupportedSchema,
         .migrationConflict,
         .misuse, .notificationCycle, .forked, .journalTrimmed, .journalGap, .configurationConflict,
-        .database:
+        .ledgerUnavailable, .memberBehind, .memberDiverged, .ledgerLostCommits, .database:
         .failed
       }
   }

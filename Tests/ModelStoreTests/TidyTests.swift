@@ -50,7 +50,7 @@ import Testing
     let counts = try Project.checkout.get().looksAway
     #expect(
       counts == [
-        "@unchecked Sendable": 11,
+        "@unchecked Sendable": 12,
         "nonisolated(unsafe)": 0,
         "unowned": 2,
         "Unmanaged": 8,
@@ -74,9 +74,9 @@ import Testing
       of: project.swift(under: "Sources/ModelStore")
         + project.swift(under: "Sources/SchemaCompiler"))
     print("The library has \(interface.summary).")
-    #expect(interface.types.count <= 177, "\(interface.types.sorted().joined(separator: "\n"))")
+    #expect(interface.types.count <= 178, "\(interface.types.sorted().joined(separator: "\n"))")
     #expect(
-      interface.members.count <= 1052, "\(interface.members.sorted().joined(separator: "\n"))")
+      interface.members.count <= 1054, "\(interface.members.sorted().joined(separator: "\n"))")
   }
 
   /// The number may only fall; lower it here when it does.

@@ -6,16 +6,18 @@ final class Maintenance: Sendable {
   private let schema: CurrentSchema
   private let foreignSync: ForeignSync
   private let reports: SharedReport
+  private let membership: Membership?
   private let configuration: StoreConfiguration
 
   init(
     turns: WriterTurns, schema: CurrentSchema, foreignSync: ForeignSync,
-    reports: SharedReport, configuration: StoreConfiguration
+    reports: SharedReport, membership: Membership?, configuration: StoreConfiguration
   ) {
     self.turns = turns
     self.schema = schema
     self.foreignSync = foreignSync
     self.reports = reports
+    self.membership = membership
     self.configuration = configuration
   }
 
@@ -98,7 +100,8 @@ final class Maintenance: Sendable {
   private func repairJournal(
     _ writer: inout Writer, afterOwnChange isOwn: Bool, waiting isWaiting: Bool
   ) {
-    guard let head = writer.journal, !head.damaged.isEmpty, isOwn || writer.mayRepairJournal
+    guard let head = writer.journal, !head.damaged.isEmpty, isOwn || writer.mayRepairJournal,
+      membership?.isActive != true
     else { return }
     let connection = writer.connection
     let journal = JournalEditor(schema: schema)
@@ -173,23 +176,37 @@ final class Maintenance: Sendable {
       writer.reserve.lend()
       // After a success, the checkpoint has already taken it back.
       defer { writer.reserve.takeBack() }
-      return try transaction(&writer, .waits, body)
+      return try transaction(&writer, .waits, of: .file, body)
     }
   }
 
+  /// Whose content a transaction changes.
+  private enum Reach {
+    /// That of every member of a shared store.
+    case members
+    /// That of this file only.
+    case file
+  }
+
   private func transaction<Result>(
-    _ writer: inout Writer, _ patience: Patience, _ body: (Connection) throws -> Result
+    _ writer: inout Writer, _ patience: Patience, of reach: Reach = .members,
+    _ body: (Connection) throws -> Result
   ) throws -> Result {
     try configuration.checkWritable()
     try writer.checkReady()
     let connection = writer.connection
+    let turn = reach == .members ? try membership?.beginTurn() : nil
+    defer { turn?.end(on: connection) }
     let result: Result
     do {
       func work() throws -> Result {
         try connection.inTransaction {
+          try turn?.start(on: connection)
           // Publishes foreign commits before `body` could trim them.
           try self.foreignSync.catchUp(&writer)
-          return try body(connection)
+          let result = try body(connection)
+          try turn?.append(.make(first: nil), on: connection, schemaChanged: false)
+          return result
         }
       }
       switch patience {
@@ -197,7 +214,7 @@ final class Maintenance: Sendable {
       case .doesNotWait: result = try connection.hooks.withoutWaiting(work)
       }
     } catch {
-      throw writer.failure(error)
+      throw turn.failure(writer.failure(error))
     }
     checkpointIfNeeded(&writer)
     return result

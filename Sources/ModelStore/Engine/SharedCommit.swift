@@ -33,6 +33,8 @@ struct SharedCommit {
   private let validators: [Validator]
   private let cycle: WriteCycle
   private let images = EarlierImages()
+  /// The turn among the members of a shared store; nil if the store is not shared.
+  private var turn: MemberTurn?
 
   init(engine: StoreEngine, line: WriteLine) {
     self.engine = engine
@@ -46,11 +48,15 @@ struct SharedCommit {
     let start = ContinuousClock.now
     let capture: OpenWrite.Capture
     do {
+      turn = try engine.membership?.beginTurn()
       capture = try begin(for: first, &writer)
+      try turn?.start(on: writer.connection)
     } catch {
+      turn?.end(on: writer.connection)
       // The others wait for their own turns, as they would after a write alone.
       return end(first, with: error)
     }
+    defer { turn?.end(on: writer.connection) }
     let orders = writer.lists.savepoint
     var next: WaitingWrite? = first
     while let waiting = next {
@@ -150,6 +156,7 @@ struct SharedCommit {
     guard connection.isInTransaction else { throw Self.lost }
     try writer.checkUsable()
     guard let last = members.last else { return try connection.rollBack() }
+    try turn?.append(last.write)
     if members.allSatisfy({ $0.write.access.notes.onlyRemoves }) { writer.reserve.lend() }
     try connection.withHeldState(last.write.isObserved) {
       for member in members { member.waiting.timer?.skip() }
@@ -184,7 +191,8 @@ struct SharedCommit {
     // Without a write that the error ends, the writer still has to know it.
     if members.isEmpty { _ = writer.failure(error) }
     for member in members {
-      end(member.waiting, with: writer.failure(member.write.outcome(of: error)))
+      end(
+        member.waiting, with: turn.failure(writer.failure(member.write.outcome(of: error))))
     }
   }
 

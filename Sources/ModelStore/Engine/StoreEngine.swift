@@ -22,6 +22,8 @@ final class StoreEngine: Sendable {
   let foreignSync: ForeignSync
   let maintenance: Maintenance
   let line: WriteLine
+  /// The part in a shared store; nil if the store is not shared.
+  let membership: Membership?
   /// Consumers and sequences that wait for new entries in the change journal.
   let journalListeners = JournalListeners()
   /// The report handlers of the open stores.
@@ -47,11 +49,12 @@ final class StoreEngine: Sendable {
         path: file.path,
         queue: connections.writer.makeTurnQueue(label: "modelstore.signal"),
         means: file.isInMemory ? .nothing : .best))
+    membership = try Membership(of: file, configuration)
     let turns = WriterTurns(writer: connections.writer, broker: broker)
     line = WriteLine(turns: turns)
     maintenance = Maintenance(
       turns: turns, schema: schema,
-      foreignSync: foreignSync, reports: reports,
+      foreignSync: foreignSync, reports: reports, membership: membership,
       configuration: configuration)
     let follow: @Sendable () -> Void = { [weak self] in
       guard let self else { return }
@@ -82,6 +85,7 @@ final class StoreEngine: Sendable {
   func close(_ closing: StoreLease.Closing) {
     foreignSync.end()
     journalListeners.end()
+    membership?.end()
     connections.close(closing)
   }
 

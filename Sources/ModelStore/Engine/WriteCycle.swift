@@ -50,9 +50,12 @@ struct WriteCycle {
     let value: Result
     let published: ChangeSet
     timer?.beginTurn()
+    let turn = ending == .commit ? try engine.membership?.beginTurn() : nil  //  1 among members
+    defer { turn?.end(on: writer.connection) }
     let write = try begin(&writer, validators)  //  2 BEGIN, 3 foreign commits
     timer?.end(\.begin)
     do {
+      try turn?.start(on: writer.connection)
       let changes: [RecordChange]
       (value, changes) = try judged(write, by: validators, body)  // 4 to 8
       guard ending == .commit else {
@@ -60,6 +63,7 @@ struct WriteCycle {
         return (value, ChangeSet(version: 0, changes: changes))
       }
       try write.sign(taggedBy: timer)  //  9 commit record
+      try turn?.append(write)  //  9 the ledger has it
       // Most observers follow a commit from its changes alone.
       let isHeld =
         write.schemaChanged
@@ -72,7 +76,7 @@ struct WriteCycle {
         return publish(changes, edits, of: write, &writer, at: .own(isHeld: isHeld))  // 10
       }
     } catch {
-      throw writer.failure(write.rollBack(after: error))
+      throw turn.failure(writer.failure(write.rollBack(after: error)))
     }
     engine.maintenance.run(&writer, afterSchemaChange: write.schemaChanged)  // 11
     return (value, published)
@@ -105,6 +109,7 @@ struct WriteCycle {
   ) throws -> OpenWrite.Capture {
     try engine.foreignSync.beginWrite(&writer)
     if ending == .commit, writer.needsJournalRepair {
+      try engine.membership?.checkMayRepair()
       try writer.connection.rollBack()
       engine.maintenance.repairJournal(before: &writer)
       // If the outcome of the repair's COMMIT is unknown, the store must not write again.

@@ -26,6 +26,9 @@ final class Connection {
     case soleReader
     /// Copies WAL frames into the database, and nothing else.
     case checkpointer
+    /// Writes what another member of a shared store committed: it runs no trigger and enforces no
+    /// foreign key.
+    case applier
     /// Writes a new file that no other program knows, or reads it. It takes no locks, because a
     /// network file system may have none, and does not wait for the disk.
     case copy
@@ -131,7 +134,7 @@ final class Connection {
       PRAGMA secure_delete = OFF;
       """)
     switch role {
-    case .writer, .checkpointer:
+    case .writer, .checkpointer, .applier:
       // An automatic checkpoint may trigger the WAL-reset bug. The store's own checkpoints hold the
       // write lock.
       // https://sqlite.org/wal.html#walresetbug
@@ -141,6 +144,9 @@ final class Connection {
         PRAGMA journal_size_limit = \(Self.walSizeKept);
         PRAGMA synchronous = \(policy.durability.pragma);
         """)
+      guard role == .applier else { return }
+      ConnectionSafety.set(SQLITE_DBCONFIG_ENABLE_TRIGGER, 0, on: handle)
+      ConnectionSafety.set(SQLITE_DBCONFIG_ENABLE_FKEY, 0, on: handle)
     case .reader:
       try execute("PRAGMA wal_autocheckpoint = 0; PRAGMA query_only = ON;")
     case .readOnlyFile:

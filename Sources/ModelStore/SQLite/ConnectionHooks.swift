@@ -29,6 +29,7 @@ final class ConnectionHooks {
   /// Whether all waits for locks share one timeout, which began at the first refusal.
   private var waitsOnce = false
   private var rowChanged: ((borrowing PreupdateRow) -> Void)?
+  private var everyRow: ((borrowing PreupdateRow) -> Void)?
   private var programStarted: ((ProgramStart) -> Void)?
   private var statementEnded: ((UnsafePointer<CChar>, Duration) -> Void)?
   private var sourceRead: ((RowSource) -> Void)?
@@ -140,7 +141,17 @@ final class ConnectionHooks {
   /// See <https://sqlite.org/c3ref/preupdate_blobwrite.html>. The session extension takes the same slot.
   func onRowChange(_ report: ((borrowing PreupdateRow) -> Void)?) {
     rowChanged = report
-    guard report != nil else {
+    installRowHook()
+  }
+
+  /// Reports every row before it changes to a second receiver, or stops doing so.
+  func onEveryRow(_ report: ((borrowing PreupdateRow) -> Void)?) {
+    everyRow = report
+    installRowHook()
+  }
+
+  private func installRowHook() {
+    guard rowChanged != nil || everyRow != nil else {
       // SQLite checks for a hook when it compiles a statement. Without a hook, a DELETE of every
       // row becomes a truncation that later hooks do not receive. So there is always a hook.
       // https://sqlite.org/lang_delete.html#the_truncate_optimization
@@ -151,10 +162,12 @@ final class ConnectionHooks {
       database,
       { context, database, operation, schema, table, oldRowID, newRowID in
         guard let database, let schema, let table else { return }
-        hooks(context).rowChanged?(
-          PreupdateRow(
-            database: database, operation: .init(code: operation), schema: schema, table: table,
-            oldRowID: oldRowID, newRowID: newRowID))
+        let hooks = hooks(context)
+        let row = PreupdateRow(
+          database: database, operation: .init(code: operation), schema: schema, table: table,
+          oldRowID: oldRowID, newRowID: newRowID)
+        hooks.rowChanged?(row)
+        hooks.everyRow?(row)
       }, context)
   }
 

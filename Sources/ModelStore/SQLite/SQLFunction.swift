@@ -52,6 +52,12 @@ public struct SQLFunction: Sendable {
   }
 }
 
+extension SQLFunction {
+  /// Called by triggers of a member's file before each change. Only members of the shared store
+  /// have it, so any other program fails before it changes anything.
+  static let memberOnly = SQLFunction("_ms_member_only", argumentCount: 0) { _ in .null }
+}
+
 /// Equal by name and number of arguments. In a file, the name identifies what a function does.
 extension SQLFunction: Hashable {
   public static func == (left: SQLFunction, right: SQLFunction) -> Bool {

@@ -4,6 +4,7 @@ import Testing
 
 @Suite(.tags(.unit)) struct StoreConfigurationTests {
   @Test func everyPropertyIsAParameter() {
+    let ledger = MemoryLedger().shared(as: "music")
     let function = SQLFunction("half", argumentCount: 1) { $0[0] }
     let configuration = StoreConfiguration(
       sharing: .group, access: .readWrite, durability: .normal, busyTimeout: .seconds(1),
@@ -12,7 +13,7 @@ import Testing
       refusals: .init(stopsAtFirst: true, maxViolationCount: 7, includesValues: true),
       schemaChanges: .none, schemaProgress: .init { _, _, _ in }, changeJournal: .keys,
       journalRetention: JournalRetention(
-        maxEntryCount: 8), functions: [function])
+        maxEntryCount: 8), functions: [function], ledger: ledger)
     var wanted = StoreConfiguration()
     wanted.sharing = .group
     wanted.access = .readWrite
@@ -32,6 +33,7 @@ import Testing
     wanted.changeJournal = .keys
     wanted.journalRetention = JournalRetention(maxEntryCount: 8)
     wanted.functions = [function]
+    wanted.ledger = ledger
     #expect(configuration == wanted)
     // Each of them differs from its default, so none can be forgotten unseen.
     let defaults = Mirror(reflecting: StoreConfiguration()).children

@@ -30,7 +30,7 @@ struct Layer: Sendable {
 /// Which folders of the library may name which others.
 extension Project {
   /// Lowest first.
-  static let layers: [Layer] = records + transactions + [past, observation, gates] + engine
+  static let layers: [Layer] = records + transactions + [past, sharing, observation, gates] + engine
 
   /// Values of records and how they come from a file.
   private static let records = [
@@ -75,6 +75,10 @@ extension Project {
     "Journal/Past", "records as they were, and taking a transaction back", knowsAllOf: records,
     and: "Engine/Transactions")
 
+  private static let sharing = Layer(
+    "Sharing", "members of a shared store: the ledger, records of commits, turns, applying",
+    knowsAllOf: records, and: "Engine/Transactions")
+
   private static let observation = Layer(
     "Observation", "routing commits (`Broker/`), live results (`Live/`), records (`Records/`)",
     knows: "SQLite", "Ordering", "Changes", "Models", "Queries", "Monitoring")
@@ -86,7 +90,7 @@ extension Project {
   private static let engine = [
     Layer(
       "Engine", "the write cycle, foreign commits, upkeep, the schema in effect",
-      knowsAllOf: records + transactions + [observation], and: "Engine/Editing"),
+      knowsAllOf: records + transactions + [sharing, observation], and: "Engine/Editing"),
     Layer(
       "Engine/Editing", "changing models, bindings and rules of a file",
       knowsAllOf: records + transactions, and: "Engine"),

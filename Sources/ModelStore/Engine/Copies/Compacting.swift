@@ -8,6 +8,7 @@ struct Compacting {
   /// and so do those of other processes.
   func run() throws -> (byteCountBefore: Int64, byteCountAfter: Int64) {
     try engine.configuration.checkWritable()
+    try engine.checkHasOwnSchema()
     return try engine.turns.take { writer in
       try writer.checkReady()
       let before = try engine.foreignSync.atPublishedState(&writer) { writer in

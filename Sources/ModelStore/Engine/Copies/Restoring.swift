@@ -11,7 +11,8 @@ struct Restoring {
   /// them it is a commit that changed the schema. A crash leaves the earlier content or the new
   /// one, as with every transaction.
   func run(onProgress: (_ done: Int, _ all: Int) throws -> Void) throws -> Backup {
-    try backup.connections.copies.sync { source in
+    try engine.checkHasOwnSchema()
+    return try backup.connections.copies.sync { source in
       try source.inOneState {
         try checkMode(source)
         try check(source)

@@ -199,6 +199,7 @@ extension CatalogEditor {
     _ body: (Migrator) throws -> Result
   ) throws -> Result {
     try configuration.checkWritable()
+    if mode == .commit { try engine.checkHasOwnSchema() }
     let used = self.models.schema.models.first { !$0.isAdopted && schema.isDeclared($0.name) }
     if let model = used {
       throw StoreError(

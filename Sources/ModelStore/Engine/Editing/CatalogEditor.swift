@@ -247,6 +247,7 @@ struct CatalogEditor {
     _ body: (Connection) throws -> Result
   ) throws -> Result {
     try configuration.checkWritable()
+    if mode == .commit { try engine.checkHasOwnSchema() }
     return try engine.turns.take { writer in
       try writer.checkUsable()
       let changeCount = writer.connection.totalChangeCount

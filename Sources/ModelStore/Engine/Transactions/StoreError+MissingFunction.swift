@@ -6,6 +6,13 @@ extension StoreError {
     let start = "no such function: "
     guard error.message.hasPrefix(start) else { return nil }
     let name = String(error.message.dropFirst(start.count)).asciiFolded
+    if name == SQLFunction.memberOnly.name {
+      self.init(
+        .configurationConflict,
+        "Nothing was changed: the file is a member of a shared store, so a program needs its ledger to write. Set StoreConfiguration.ledger.",
+        sqliteCode: error.code.rawValue)
+      return
+    }
     guard let binding = bindings.first(where: { $0.functions?.contains(name) ?? false })
     else { return nil }
     self.init(

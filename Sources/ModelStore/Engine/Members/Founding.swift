@@ -1,0 +1,109 @@
+#if canImport(Glibc)
+  internal import Glibc
+#elseif canImport(Musl)
+  internal import Musl
+#else
+  internal import Darwin
+#endif
+
+/// Brings a store's file and its ledger together when the store opens.
+struct Founding {
+  let engine: StoreEngine
+  let membership: Membership
+
+  /// What the file is to the ledger before anything is declared.
+  enum Part: Hashable {
+    /// The file is a member already.
+    case member
+    /// The ledger has no such store, so the file founds it after its declarations.
+    case founder
+  }
+
+  /// Compares the file with the ledger.
+  ///
+  /// - Throws: ``StoreError`` with code `configurationConflict` if the file is a member of another
+  ///   store, or if it has content of its own although the ledger has the store.
+  func part() throws -> Part {
+    let record = try engine.look { connection in try MemberRecord(reading: connection) }
+    if let record {
+      guard record.store == membership.name else {
+        throw StoreError(
+          .configurationConflict,
+          "\(engine.file.path) is a member of the shared store \(record.store), so it cannot be one of \(membership.name). Open it with that name, or choose another path."
+        )
+      }
+      // A founder that ended before the ledger had its snapshot goes on.
+      guard record.number == .founding else { return .member }
+      return try standing() == nil ? .founder : .member
+    }
+    guard try standing() == nil else {
+      throw StoreError(
+        .configurationConflict,
+        "The ledger has a shared store \(membership.name) already, and \(engine.file.path) is not a member of it. Choose a path without a file: the store then begins from the ledger's snapshot."
+      )
+    }
+    return .founder
+  }
+
+  private func standing() throws -> LedgerStanding? {
+    do {
+      return try membership.ledger.standing()
+    } catch {
+      throw Membership.storeError(error)
+    }
+  }
+
+  /// Makes the file the first member of the store.
+  func found() throws {
+    do {
+      try engine.turns.take { writer in
+        let record = try self.prepare(&writer)
+        let path = "\(engine.file.path).\(UInt32.random(in: 0 ... .max)).snapshot"
+        _ = try StoreCopying(engine: engine).backUp(to: path, existing: .keep) { _, _ in }
+        defer { unlink(path) }
+        let schema = try SharedSchema.digest(on: writer.connection)
+        let isFirst = try membership.ledger.found(
+          LedgerStanding(
+            number: .founding, hash: record.hash, epoch: record.epoch, schema: schema,
+            durability: .local),
+          snapshot: try FileSnapshot(path))
+        guard isFirst else {
+          throw StoreError(
+            .configurationConflict,
+            "Another member founded the shared store \(membership.name) at the same time. Move \(engine.file.path) away and open the store again: it begins from that member's snapshot."
+          )
+        }
+      }
+    } catch {
+      throw Membership.storeError(error)
+    }
+  }
+
+  /// Gives the file its member's record and the triggers that keep other programs from writing.
+  private func prepare(_ writer: inout Writer) throws -> MemberRecord {
+    let connection = writer.connection
+    do {
+      let record = try connection.inTransaction {
+        if let record = try MemberRecord(reading: connection) { return record }
+        let record = MemberRecord(
+          store: membership.name, member: .make(), number: .founding,
+          hash: CommitHash(bytes: (0..<SHA256.byteCount).map { _ in .random(in: 0 ... .max) }),
+          epoch: 1)
+        let journal = JournalEditor(schema: engine.schema)
+        let standing = try journal.standing(on: connection)
+        try connection.execute(MemberRecord.definition)
+        try record.write(on: connection)
+        for table in try SharedTables(reading: connection).all {
+          for text in MemberGuard.triggers(of: table) { try connection.execute(text) }
+        }
+        // The journal's triggers must be the newest of their tables.
+        try journal.align(keeping: standing, on: connection)
+        return record
+      }
+      try connection.hooks.withoutStopping { try engine.schema.reload(&writer) }
+      return record
+    } catch {
+      throw writer.failure(error)
+    }
+  }
+}

@@ -1,0 +1,411 @@
+internal import Dispatch
+internal import Synchronization
+
+#if canImport(Glibc)
+  internal import Glibc
+#elseif canImport(Musl)
+  internal import Musl
+#else
+  internal import Darwin
+#endif
+
+/// The part of this process in a shared store: it takes turns for the store's writes, and follows
+/// what other members commit.
+///
+/// Several processes may use one member's file. Each has a membership of its own; the file says
+/// which commit it has (``MemberRecord``), and SQLite's lock orders the processes.
+final class Membership: Sendable {
+  /// The ledger, and the name of the store in it.
+  let ledger: any CommitLedger
+  let name: String
+  private let path: String
+  private let policy: Connection.Policy
+  /// How long a write waits for other members.
+  private let patience: Duration
+  private let state = Mutex(State())
+  private let queue = DispatchQueue(label: "modelstore.member", qos: .userInitiated)
+
+  private struct State {
+    var isMember = false
+    var hasEnded = false
+    /// A commit whose outcome the ledger has not told yet. Nothing is written before it does.
+    var unresolved: TransactionID?
+    var isRung = false
+    var timer: (any DispatchSourceTimer)?
+    var bell: (any Doorbell)?
+    /// Whether the latest attempt to follow failed and was reported.
+    var hasFailed = false
+    /// The tables in the schema version in which they were read.
+    var tables: (schemaVersion: Int64, tables: SharedTables)?
+  }
+
+  /// Applies commits on one thread at a time.
+  private let applier = BargingMutex<CommitApplier?>(nil)
+
+  init(_ shared: SharedLedger, path: String, policy: Connection.Policy, patience: Duration) throws {
+    ledger = try shared.open()
+    name = shared.name
+    self.path = path
+    self.policy = policy
+    self.patience = patience
+  }
+
+  /// Whether the file is a member. Writes take turns from then on.
+  var isActive: Bool { state.withLock { $0.isMember } }
+
+  // Turns
+
+  /// Waits until this process may make the next commit of the store, and applies what it missed.
+  ///
+  /// - Returns: nil while the file is not a member.
+  /// - Throws: ``StoreError`` with code `busy` if other members write for longer than the busy
+  ///   timeout, `ledgerUnavailable`, `memberDiverged` or `ledgerLostCommits`.
+  func beginTurn() throws -> MemberTurn? {
+    guard isActive else { return nil }
+    do {
+      try resolve()
+      let number = try catchUp()
+      let turn = try ledger.turn(after: number, deadline: patience)
+      do {
+        let member = try apply(turn.missed)
+        try check(member, against: turn.head)
+        return MemberTurn(turn, of: self, after: member)
+      } catch {
+        turn.pass()
+        throw error
+      }
+    } catch {
+      throw Self.storeError(error)
+    }
+  }
+
+  /// - Throws: ``StoreError`` if the file and the ledger do not have the same commits.
+  private func check(_ member: MemberRecord, against head: LedgerStanding) throws {
+    guard member.epoch == head.epoch else {
+      throw StoreError(
+        .memberDiverged,
+        "The schema of the shared store \(name) has changed. Move \(path) away, and open the store again: it begins from the ledger's snapshot."
+      )
+    }
+    guard member.number != head.number || member.hash != head.hash else { return }
+    throw lostCommits(after: min(member.number, head.number))
+  }
+
+  /// - Throws: ``StoreError`` with code `memberDiverged` if the file is a member. Its triggers are
+  ///   those of all members, so it is made again instead of repaired.
+  func checkMayRepair() throws {
+    guard isActive else { return }
+    throw StoreError(
+      .memberDiverged,
+      "Triggers of the change journal in \(path) were changed without the ledger. Move the file away, and open the store again: it begins from the ledger's snapshot."
+    )
+  }
+
+  private func lostCommits(after number: CommitNumber) -> StoreError {
+    StoreError(
+      .ledgerLostCommits,
+      "\(path) has commits of the shared store \(name) that its ledger does not have. The ledger has probably been restored to an earlier state. Nothing was changed. Keep the file, and compare it with a new member before you decide which content to keep."
+    )
+  }
+
+  /// The tables of the file, as the transaction on `connection` sees them.
+  fileprivate func tables(on connection: Connection) throws -> SharedTables {
+    let version = try connection.schemaVersion()
+    if let known = state.withLock({ $0.tables }), known.schemaVersion == version {
+      return known.tables
+    }
+    let tables = try SharedTables(reading: connection)
+    state.withLock { $0.tables = (version, tables) }
+    return tables
+  }
+
+  // Outcomes
+
+  /// Asks the ledger about a commit whose outcome is unknown.
+  private func resolve() throws {
+    guard let transaction = state.withLock({ $0.unresolved }) else { return }
+    _ = try ledger.resolve(transaction, deadline: patience)
+    // If the ledger has it, it is applied as a commit that the file missed.
+    state.withLock { $0.unresolved = nil }
+  }
+
+  /// Returns whether the ledger has a commit that was on its way when the connection broke. It asks
+  /// until it knows, or until the busy timeout.
+  fileprivate func hasCommitted(_ transaction: TransactionID) throws -> Bool {
+    state.withLock { $0.unresolved = transaction }
+    let start = ContinuousClock.now
+    while true {
+      do {
+        let number = try ledger.resolve(transaction, deadline: patience)
+        state.withLock { $0.unresolved = nil }
+        return number != nil
+      } catch let error as LedgerError {
+        guard start.duration(to: .now) < patience else { throw error }
+        usleep(50_000)
+      }
+    }
+  }
+
+  // Following
+
+  /// Applies what other members have committed.
+  ///
+  /// - Returns: The newest commit of the file.
+  @discardableResult
+  func catchUp() throws -> CommitNumber {
+    var number = try applying { try $0.standing().number }
+    while true {
+      let commits = try ledger.commits(after: number, limit: Self.pageCount)
+      guard !commits.isEmpty else { return number }
+      number = try apply(commits).number
+    }
+  }
+
+  /// Runs ``catchUp()`` if the file is a member, and throws the errors that callers see.
+  func refresh() throws {
+    guard isActive else { return }
+    do {
+      try catchUp()
+    } catch {
+      throw Self.storeError(error)
+    }
+  }
+
+  /// The most commits that are applied in one transaction.
+  private static let pageCount = 500
+
+  private func apply(_ commits: [LedgerCommit]) throws -> MemberRecord {
+    try applying { applier in
+      guard !commits.isEmpty else { return try applier.standing() }
+      return try applier.apply(commits).member
+    }
+  }
+
+  private func applying<Result: Sendable>(
+    _ body: (CommitApplier) throws -> Result
+  ) throws -> Result {
+    try applier.withLockUnchecked { applier in
+      let present = try applier ?? CommitApplier(path: path, policy: policy)
+      applier = present
+      return try body(present)
+    }
+  }
+
+  /// Begins to take turns and to follow, because the file is a member.
+  ///
+  /// - Parameters:
+  ///   - didApply: Called after other members' commits were applied, with the length of the log in
+  ///     pages.
+  ///   - report: Receives the failure of following, once until it succeeds again.
+  func activate(
+    didApply: @escaping @Sendable (_ pageCount: Int) -> Void,
+    report: @escaping @Sendable (StoreError) -> Void
+  ) {
+    let isFirst = state.withLock { state in
+      guard !state.isMember, !state.hasEnded else { return false }
+      state.isMember = true
+      return true
+    }
+    guard isFirst else { return }
+    let look: @Sendable () -> Void = { [weak self] in self?.look(didApply, report) }
+    var bell: (any Doorbell)?
+    do {
+      bell = try ledger.listen { [weak self, queue] in
+        guard let self, self.isNextRing() else { return }
+        queue.async { look() }
+      }
+    } catch {
+      // The timer finds commits, too.
+      report(StoreError(reporting: Self.storeError(error)))
+    }
+    state.withLock { [bell] state in
+      state.bell = bell
+      let timer = DispatchSource.makeTimerSource(queue: queue)
+      timer.schedule(
+        deadline: .now(), repeating: .milliseconds(Self.pause),
+        leeway: .milliseconds(Self.pause / 5))
+      timer.setEventHandler(handler: look)
+      timer.activate()
+      state.timer = timer
+    }
+  }
+
+  /// How long a commit of another member may stay unseen if the ledger does not ring, in
+  /// milliseconds.
+  private static let pause = 250
+
+  /// Whether no look is queued yet.
+  private func isNextRing() -> Bool {
+    state.withLock { state in
+      defer { state.isRung = true }
+      return !state.isRung && !state.hasEnded
+    }
+  }
+
+  private func look(
+    _ didApply: @Sendable (_ pageCount: Int) -> Void, _ report: @Sendable (StoreError) -> Void
+  ) {
+    let isToLook = state.withLock { state in
+      state.isRung = false
+      return !state.hasEnded
+    }
+    guard isToLook else { return }
+    do {
+      let before = try applying { try $0.standing().number }
+      let after = try catchUp()
+      state.withLock { $0.hasFailed = false }
+      guard after != before else { return }
+      didApply(try applying { $0.connection.hooks.walFrameCount })
+    } catch let error as SQLiteError where error.code.primary == .busy {
+      // A program writes to the file. The next look tries again.
+      return
+    } catch {
+      let isNew = state.withLock { state in
+        defer { state.hasFailed = true }
+        return !state.hasFailed && !state.hasEnded
+      }
+      if isNew { report(StoreError(reporting: Self.storeError(error))) }
+    }
+  }
+
+  /// Ends following. It returns when no commit is being applied any more.
+  func end() {
+    let bell = state.withLock { state in
+      state.hasEnded = true
+      state.timer.take()?.cancel()
+      return state.bell.take()
+    }
+    bell?.end()
+    applier.withLockUnchecked { $0 = nil }
+  }
+
+  // Errors
+
+  /// The error that callers see.
+  static func storeError(_ error: any Error) -> any Error {
+    switch error {
+    case let error as LedgerError: error.storeError
+    case let failure as ConnectionFailure: failure.storeError
+    case let error as SQLiteError: StoreError(error)
+    default: error
+    }
+  }
+}
+
+/// The turn of this process, from before BEGIN to the end of its transaction.
+final class MemberTurn {
+  private let turn: any LedgerTurn
+  private let membership: Membership
+  /// The commit before.
+  private let member: MemberRecord
+  private var log: RowLog?
+  private var sequences: [CommitRecord.Sequence] = []
+  private var hasEnded = false
+  /// The commit that the ledger has, until the file has it, too.
+  private(set) var appended: LedgerCommit?
+
+  fileprivate init(_ turn: any LedgerTurn, of membership: Membership, after member: MemberRecord) {
+    self.turn = turn
+    self.membership = membership
+    self.member = member
+  }
+
+  /// Begins to note rows.
+  ///
+  /// - Precondition: A write transaction is open, and nothing was changed in it.
+  func start(on connection: Connection) throws {
+    let tables = try membership.tables(on: connection)
+    let log = RowLog(of: tables)
+    self.log = log
+    sequences = try Self.sequences(tables, on: connection)
+    connection.hooks.onEveryRow { row in log.note(row) }
+  }
+
+  /// Puts the transaction into the ledger, if it changed anything. After that, only a failure of
+  /// the disk can keep it from the file.
+  ///
+  /// - Parameter schemaChanged: Whether the transaction changed the file's schema.
+  /// - Throws: ``StoreError``. The ledger does not have the transaction, unless the code is
+  ///   `outcomeUnknown`.
+  func append(
+    _ transaction: TransactionID, on connection: Connection, schemaChanged: Bool
+  ) throws {
+    guard !schemaChanged else {
+      throw StoreError(
+        .unsupportedSchema,
+        "A transaction cannot change the schema of a shared store. Nothing was changed.")
+    }
+    guard let log else { preconditionFailure("A turn begins before it ends.") }
+    connection.hooks.onEveryRow(nil)
+    let tables = try log.changes(on: connection)
+    let sequences = try Self.sequences(membership.tables(on: connection), on: connection)
+    guard !tables.isEmpty || sequences != self.sequences else { return pass() }
+    let commit = CommitRecord(
+      number: member.number.next, previous: member.hash, transaction: transaction, tables: tables,
+      sequences: sequences == self.sequences ? [] : sequences
+    ).ledgerCommit
+    try MemberRecord.advance(to: commit.number, commit.hash, on: connection)
+    hasEnded = true
+    do {
+      try turn.append(commit)
+    } catch LedgerError.outcomeUnknown(let transaction) {
+      try resolve(transaction)
+    } catch {
+      throw Membership.storeError(error)
+    }
+    appended = commit
+  }
+
+  private func resolve(_ transaction: TransactionID) throws {
+    let hasCommitted: Bool
+    do {
+      hasCommitted = try membership.hasCommitted(transaction)
+    } catch {
+      var error = StoreError(
+        .outcomeUnknown,
+        "The connection to the ledger broke while the transaction was on its way, and the ledger cannot be asked yet. The next write asks it first. If the ledger has the transaction, this file receives it."
+      )
+      error.transaction = transaction
+      throw error
+    }
+    guard hasCommitted else {
+      throw LedgerError.unreachable(
+        "The connection to the ledger broke before it had the transaction."
+      ).storeError
+    }
+  }
+
+  /// Ends the turn, if ``append(_:on:schemaChanged:)`` has not. It does not change the transaction.
+  func end(on connection: Connection) {
+    connection.hooks.onEveryRow(nil)
+    pass()
+  }
+
+  private func pass() {
+    guard !hasEnded else { return }
+    hasEnded = true
+    turn.pass()
+  }
+
+  /// The error for a transaction that ended with `error`: it says so if the ledger has it.
+  func failure(_ error: any Error) -> any Error {
+    guard let appended else { return error }
+    var failure = StoreError(
+      .memberBehind,
+      "The shared store has the transaction, but this file could not be written (\(StoreError(reporting: Membership.storeError(error)).message)). The file receives the transaction when it can be written again. Do not repeat it."
+    )
+    failure.transaction = appended.transaction
+    return failure
+  }
+
+  private static func sequences(
+    _ tables: SharedTables, on connection: Connection
+  ) throws -> [CommitRecord.Sequence] {
+    guard tables.hasSequences else { return [] }
+    return try connection.rows(
+      "SELECT name, seq FROM main.sqlite_sequence ORDER BY name"
+    ) { row in
+      CommitRecord.Sequence(table: try row.text(at: 0), number: try row.integer(at: 1))
+    }
+  }
+}

@@ -1,0 +1,67 @@
+/// The ledger of a shared store, and the store's name in it. See ``StoreConfiguration/ledger``.
+public struct SharedLedger: Sendable {
+  /// The name of the store in the ledger.
+  public let name: String
+  /// Describes the ledger without a password. Two stores in one process with the same text share
+  /// their connections.
+  package let description: String
+  private let connect: @Sendable () throws -> any CommitLedger
+
+  /// - Parameter connect: Makes the ledger. It may connect later.
+  package init(
+    name: String, description: String,
+    connect: @escaping @Sendable () throws -> any CommitLedger
+  ) {
+    self.name = name
+    self.description = description
+    self.connect = connect
+  }
+
+  func open() throws -> any CommitLedger { try connect() }
+}
+
+/// Equal if they name the same store of the same ledger.
+extension SharedLedger: Hashable {
+  public static func == (left: SharedLedger, right: SharedLedger) -> Bool {
+    left.name == right.name && left.description == right.description
+  }
+
+  public func hash(into hasher: inout Hasher) {
+    hasher.combine(name)
+    hasher.combine(description)
+  }
+}
+
+extension LedgerError {
+  /// The error that callers of a store see.
+  package var storeError: StoreError {
+    switch self {
+    case .unreachable(let text):
+      StoreError(
+        .ledgerUnavailable,
+        "The ledger cannot be reached: \(text) Nothing was changed; try again.")
+    case .timedOut(let text):
+      StoreError(
+        .busy,
+        "Other members of the shared store keep writing: \(text) Nothing was changed; try again.")
+    case .notAuthenticated(let text), .notPermitted(let text), .readOnly(let text):
+      StoreError(
+        .ledgerUnavailable, "The ledger refuses this program: \(text) Nothing was changed.")
+    case .outOfSpace(let text):
+      StoreError(.outOfSpace, "The ledger has no space left: \(text) Nothing was changed.")
+    case .mismatch(let text), .failed(let text):
+      StoreError(.ledgerUnavailable, "The ledger failed: \(text) Nothing was changed.")
+    case .outcomeUnknown(let transaction): StoreError.outcomeUnknown(transaction, message)
+    }
+  }
+}
+
+extension StoreError {
+  fileprivate static func outcomeUnknown(
+    _ transaction: TransactionID, _ message: String
+  ) -> StoreError {
+    var error = StoreError(.outcomeUnknown, message)
+    error.transaction = transaction
+    return error
+  }
+}

@@ -1,0 +1,171 @@
+/// A table whose rows every member of a shared store has.
+struct SharedTable: Hashable, Sendable {
+  let name: String
+  /// The columns that are not generated, in their order.
+  let columns: [String]
+  /// For each of ``columns``, where the preupdate hook finds it.
+  let storedColumns: [StoredColumn]
+  /// The places in ``columns`` whose NULL in the hook may stand for a default: rows older than an
+  /// ALTER TABLE ADD COLUMN do not store it.
+  let columnsWithDefault: Set<Int>
+  /// The name by which SQL finds the rowid; nil for a table without one.
+  let rowIDName: String?
+  /// The places in ``columns`` of the primary key of a table without rowid, in key order.
+  let key: [Int]
+  /// Whether an UPDATE of one row can conflict with another row that the same commit changes later.
+  let hasUniqueIndex: Bool
+
+  /// Whether a row with `identity` is the one that the statement finds.
+  private var condition: String {
+    rowIDName.map { "\($0) = ?" }
+      ?? key.map { "\(SQLText.quoted(columns[$0])) IS ?" }.joined(separator: " AND ")
+  }
+
+  private var quotedName: String { "main.\(SQLText.quoted(name))" }
+
+  /// Reads the columns of the row with an identity.
+  var selectText: String {
+    "SELECT \(SQLText.quotedList(columns)) FROM \(quotedName) WHERE \(condition)"
+  }
+
+  /// Inserts a row: its rowid, if the table has one, then its columns.
+  var insertText: String {
+    let names = (rowIDName.map { [$0] } ?? []) + columns.map(SQLText.quoted)
+    let places = Array(repeating: "?", count: names.count).joined(separator: ", ")
+    return "INSERT INTO \(quotedName) (\(names.joined(separator: ", "))) VALUES (\(places))"
+  }
+
+  /// Sets the columns of the row with an identity: the columns, then the identity.
+  var updateText: String {
+    let sets = columns.map { "\(SQLText.quoted($0)) = ?" }.joined(separator: ", ")
+    return "UPDATE \(quotedName) SET \(sets) WHERE \(condition)"
+  }
+
+  /// Deletes the row with an identity.
+  var deleteText: String { "DELETE FROM \(quotedName) WHERE \(condition)" }
+
+  /// The values by which ``selectText``, ``updateText`` and ``deleteText`` find a row.
+  static func arguments(of identity: ChangeCapture.RowIdentity) -> [SQLValue] {
+    switch identity {
+    case .rowID(let number): [.integer(number)]
+    case .key(let values): values
+    }
+  }
+}
+
+/// The tables of a shared store.
+struct SharedTables: Sendable {
+  /// The store's own tables that each member has for itself: the link of its log, which
+  /// declarations its programs found in order, its place among the commits, and rows that exist
+  /// only during a statement.
+  static let ofMemberOnly: Set<String> = [
+    "_ms_log", "_ms_reconciled", "_ms_journal_evicted", MemberRecord.table,
+  ]
+
+  let all: [SharedTable]
+  /// Whether the file keeps numbers of AUTOINCREMENT.
+  let hasSequences: Bool
+  private let places: [String: Int]
+
+  /// Reads the tables of the file.
+  ///
+  /// - Throws: ``StoreError`` with code `unsupportedSchema` for a virtual table, or for a table
+  ///   whose rows have no name in SQL.
+  init(reading connection: Connection) throws {
+    if let virtual = try connection.firstRow(
+      "SELECT name FROM pragma_table_list WHERE schema = 'main' AND type = 'virtual'",
+      { try $0.text(at: 0) })
+    {
+      throw StoreError(
+        .unsupportedSchema,
+        "The table \(virtual) is a virtual table, and its content cannot be shared. Drop it, or do not share the store."
+      )
+    }
+    let unique = try connection.rows(
+      """
+      SELECT DISTINCT lower(l.name)
+      FROM pragma_table_list AS l
+      JOIN pragma_index_list(l.name, 'main') AS i
+      WHERE l.schema = 'main' AND l.type = 'table' AND i."unique"
+      """
+    ) { try $0.text(at: 0) }
+    let columns = try Self.columns(on: connection)
+    all = try Dictionary(grouping: columns, by: \.table).sorted { $0.key < $1.key }.map {
+      try Self.table($0.key, $0.value, hasUniqueIndex: unique.contains($0.key.asciiFolded))
+    }
+    hasSequences =
+      try connection.firstRow(
+        "SELECT 1 FROM sqlite_schema WHERE name = 'sqlite_sequence'", { _ in true }) ?? false
+    places = Dictionary(uniqueKeysWithValues: all.enumerated().map { ($1.name, $0) })
+  }
+
+  subscript(name: String) -> SharedTable? { places[name].map { all[$0] } }
+
+  private struct Column {
+    let table: String
+    let isWithoutRowID: Bool
+    let name: String
+    let type: String
+    let isGenerated: Bool
+    let isVirtual: Bool
+    /// The place in the primary key from 1; 0 if it is not in it.
+    let keyPlace: Int64
+    let hasDefault: Bool
+  }
+
+  private static func columns(on connection: Connection) throws -> [Column] {
+    try connection.rows(
+      """
+      SELECT l.name, l.wr, c.name, c.type, c.hidden, c.pk, c.dflt_value IS NOT NULL
+      FROM pragma_table_list AS l
+      JOIN pragma_table_xinfo(l.name, 'main') AS c
+      WHERE l.schema = 'main' AND l.type = 'table' AND l.name NOT LIKE 'sqlite\\_%' ESCAPE '\\'
+        AND c.hidden <> 1
+      ORDER BY l.name, c.cid
+      """
+    ) { row in
+      let hidden = try row.integer(at: 4)
+      return Column(
+        table: try row.text(at: 0), isWithoutRowID: try row.integer(at: 1) != 0,
+        name: try row.text(at: 2), type: try row.text(at: 3), isGenerated: hidden != 0,
+        isVirtual: hidden == 2, keyPlace: try row.integer(at: 5),
+        hasDefault: try row.integer(at: 6) != 0)
+    }
+    .filter { !ofMemberOnly.contains($0.table) }
+  }
+
+  private static func table(
+    _ name: String, _ all: [Column], hasUniqueIndex: Bool
+  ) throws -> SharedTable {
+    let isWithoutRowID = all[0].isWithoutRowID
+    let rowIDName = TableFacts.rowIDName(besides: all.map(\.name))
+    guard isWithoutRowID || rowIDName != nil else {
+      throw StoreError(
+        .unsupportedSchema,
+        "The table \(name) has columns with all three names of its rowid, so its rows cannot be shared. Rename one of the columns rowid, _rowid_ and oid."
+      )
+    }
+    var storedCount = 0
+    var kept: [(column: Column, stored: StoredColumn)] = []
+    for (position, column) in all.enumerated() {
+      if !column.isGenerated {
+        let isReal = ColumnAffinity(declaredType: column.type) == .real
+        kept.append(
+          (
+            column,
+            StoredColumn(
+              position: position, storedPosition: storedCount, isReal: isReal,
+              isWithoutRowID: isWithoutRowID)
+          ))
+      }
+      if !column.isVirtual { storedCount += 1 }
+    }
+    let key = kept.indices.filter { kept[$0].column.keyPlace > 0 }
+      .sorted { kept[$0].column.keyPlace < kept[$1].column.keyPlace }
+    return SharedTable(
+      name: name, columns: kept.map(\.column.name), storedColumns: kept.map(\.stored),
+      columnsWithDefault: Set(kept.indices.filter { kept[$0].column.hasDefault }),
+      rowIDName: isWithoutRowID ? nil : rowIDName, key: isWithoutRowID ? key : [],
+      hasUniqueIndex: hasUniqueIndex)
+  }
+}

@@ -1,0 +1,255 @@
+#if Postgres
+  internal import CLibPQ
+  internal import ModelStore
+
+  #if canImport(Glibc)
+    internal import Glibc
+  #elseif canImport(Musl)
+    internal import Musl
+  #else
+    internal import Darwin
+  #endif
+
+  /// A connection to PostgreSQL that sends statements in groups, one round trip for each group.
+  ///
+  /// It waits for the server until a given time, and longer only while bytes go back or forth. It
+  /// throws ``PostgresFailure``.
+  final class PostgresConnection: @unchecked Sendable {
+    // Guard: one thread at a time uses a connection, the one that took it from its lane.
+    private let handle: OpaquePointer
+    private let secrets: ConnectionString
+    /// How long the connection waits for more, once bytes came or went.
+    private let patience: Duration
+    /// The names of statements that PostgreSQL keeps, or will have when the group is executed.
+    private var prepared: Set<String> = []
+    /// What the server will answer, in order.
+    private var awaited: [Answer] = []
+    /// Becomes true when a COMMIT did not wait for the standby. The client library writes it.
+    private let unreplicated: UnsafeMutablePointer<Bool>
+
+    /// Whether a transaction is open, or failed and not yet rolled back.
+    private(set) var isInTransaction = false
+    private(set) var isBroken = false
+    /// What the server said when the connection was opened.
+    var greeting = Greeting()
+
+    private enum Answer {
+      case preparation(of: String)
+      case result(Statement.Effect)
+      case endOfGroup
+    }
+
+    /// - Parameter handle: A `PGconn` that is connected. The connection closes it.
+    init(_ handle: OpaquePointer, secrets: ConnectionString, patience: Duration) {
+      self.handle = handle
+      self.secrets = secrets
+      self.patience = patience
+      unreplicated = .allocate(capacity: 1)
+      unreplicated.initialize(to: false)
+      // Otherwise the client library writes warnings to the standard error output.
+      PQsetNoticeReceiver(
+        handle,
+        { context, notice in
+          guard PostgresResult.isUnreplicated(notice) else { return }
+          context?.assumingMemoryBound(to: Bool.self).pointee = true
+        }, unreplicated)
+      PQsetnonblocking(handle, 1)
+      PQenterPipelineMode(handle)
+    }
+
+    deinit {
+      PQfinish(handle)
+      unreplicated.deallocate()
+    }
+
+    var socket: Int32 { PQsocket(handle) }
+
+    // Sending
+
+    /// Adds a statement to the group. It may be sent before the group ends.
+    func add(_ statement: Statement, _ arguments: [Argument] = []) throws {
+      if let name = statement.name { try prepare(statement, as: name, arguments) }
+      let values = arguments.map(\.encoded)
+      let sent = Self.withPointers(values) { pointers in
+        let lengths = values.map { Int32($0.count) }
+        let formats = [Int32](repeating: 1, count: values.count)
+        let count = Int32(values.count)
+        guard let name = statement.name else {
+          let types = arguments.map(\.type)
+          return PQsendQueryParams(
+            handle, statement.sql, count, types, pointers, lengths, formats, 1)
+        }
+        return PQsendQueryPrepared(handle, name, count, pointers, lengths, formats, 1)
+      }
+      guard sent == 1 else { throw brokenNow() }
+      awaited.append(.result(statement.effect))
+      if statement.effect == .begins { isInTransaction = true }
+    }
+
+    private func prepare(
+      _ statement: Statement, as name: String, _ arguments: [Argument]
+    ) throws {
+      guard prepared.insert(name).inserted else { return }
+      let types = arguments.map(\.type)
+      guard PQsendPrepare(handle, name, statement.sql, Int32(types.count), types) == 1 else {
+        throw brokenNow()
+      }
+      awaited.append(.preparation(of: name))
+    }
+
+    /// Calls `body` with a pointer to each value.
+    private static func withPointers<Result>(
+      _ values: [[UInt8]], _ body: ([UnsafePointer<CChar>?]) throws -> Result
+    ) rethrows -> Result {
+      func next(_ pointers: [UnsafePointer<CChar>?]) throws -> Result {
+        guard pointers.count < values.count else { return try body(pointers) }
+        return try values[pointers.count].withUnsafeBytes { bytes in
+          // An empty value is not NULL, so it needs an address.
+          let start = bytes.baseAddress ?? UnsafeRawPointer(bitPattern: 1)
+          return try next(pointers + [start?.assumingMemoryBound(to: CChar.self)])
+        }
+      }
+      return try next([])
+    }
+
+    /// Ends the group and sends what is left of it.
+    func endGroup(until end: ContinuousClock.Instant) throws {
+      guard PQpipelineSync(handle) == 1 else { throw brokenNow() }
+      awaited.append(.endOfGroup)
+      var end = end
+      while true {
+        let rest = PQflush(handle)
+        if rest == 0 { return }
+        guard rest == 1 else { throw brokenNow() }
+        // If the server cannot send its answers, it does not read either.
+        try wait(POLLIN | POLLOUT, until: &end)
+        guard PQconsumeInput(handle) == 1 else { throw brokenNow() }
+      }
+    }
+
+    // Receiving
+
+    /// Reads the results of the oldest group.
+    ///
+    /// - Throws: The first failure of its statements, after the whole group was read.
+    func readGroup(until end: ContinuousClock.Instant) throws -> [PostgresResult] {
+      var results: [PostgresResult] = []
+      var failure: PostgresFailure?
+      var end = end
+      while true {
+        guard let result = try nextResult(until: &end) else { continue }
+        if let found = result.failure {
+          guard !found.isFatal, PQstatus(handle) == CONNECTION_OK else { throw broken(found) }
+          failure = failure ?? redacted(found)
+        }
+        guard !awaited.isEmpty else { throw broken(.lost("PostgreSQL sent an unexpected answer.")) }
+        switch awaited.removeFirst() {
+        case .endOfGroup:
+          if let failure { throw failure }
+          return results
+        case .preparation(let name):
+          if result.status != PGRES_COMMAND_OK { prepared.remove(name) }
+        case .result(let effect):
+          results.append(result)
+          if effect == .ends, result.status == PGRES_COMMAND_OK { isInTransaction = false }
+        }
+      }
+    }
+
+    /// Returns nil between two statements.
+    private func nextResult(until end: inout ContinuousClock.Instant) throws -> PostgresResult? {
+      while PQisBusy(handle) == 1 {
+        try wait(POLLIN, until: &end)
+        guard PQconsumeInput(handle) == 1 else { throw brokenNow() }
+      }
+      guard let result = PQgetResult(handle) else {
+        guard PQstatus(handle) == CONNECTION_OK else { throw brokenNow() }
+        return nil
+      }
+      return PostgresResult(result)
+    }
+
+    /// Runs statements in one round trip, after the answers of earlier groups were read.
+    func run(
+      _ steps: [(Statement, [Argument])], until end: ContinuousClock.Instant
+    ) throws -> [PostgresResult] {
+      try settle(until: end)
+      for (statement, arguments) in steps { try add(statement, arguments) }
+      try endGroup(until: end)
+      return try readGroup(until: end)
+    }
+
+    /// Reads the answers of earlier groups. Their failures concern no caller.
+    func settle(until end: ContinuousClock.Instant) throws {
+      while !awaited.isEmpty {
+        do {
+          _ = try readGroup(until: end)
+        } catch is PostgresFailure where !isBroken {
+          // A failed statement, for example a notification after a COMMIT that was refused.
+        }
+      }
+    }
+
+    /// Rolls an open transaction back. Does not wait for the answer.
+    func rollBack() {
+      guard isInTransaction, !isBroken else { return }
+      do {
+        try add(.rollBack)
+        try endGroup(until: .now + .seconds(1))
+        isInTransaction = false
+      } catch {
+        // PostgreSQL rolls back when the connection closes.
+        isBroken = true
+      }
+    }
+
+    /// Throws if the server has closed the connection, without a round trip.
+    func check() throws {
+      while SocketWait.wait(for: socket, POLLIN, until: .now) == .ready {
+        guard PQconsumeInput(handle) == 1 else { throw brokenNow() }
+      }
+    }
+
+    /// Whether a COMMIT since the last call did not wait for the standby.
+    func takeUnreplicated() -> Bool {
+      defer { unreplicated.pointee = false }
+      return unreplicated.pointee
+    }
+
+    /// Takes what other connections notified.
+    ///
+    /// - Returns: Whether there was anything.
+    func takeNotifications() throws -> Bool {
+      guard PQconsumeInput(handle) == 1 else { throw brokenNow() }
+      var isNotified = false
+      while let notification = PQnotifies(handle) {
+        PQfreemem(notification)
+        isNotified = true
+      }
+      return isNotified
+    }
+
+    // Failures
+
+    private func wait(_ events: Int32, until end: inout ContinuousClock.Instant) throws {
+      switch SocketWait.wait(for: socket, events, until: end) {
+      case .ready: end = max(end, .now + patience)
+      case .timedOut, .stopped: throw broken(.lost("PostgreSQL does not answer."))
+      }
+    }
+
+    private func brokenNow() -> PostgresFailure {
+      broken(.lost(String(cString: PQerrorMessage(handle)).firstLine))
+    }
+
+    private func broken(_ failure: PostgresFailure) -> PostgresFailure {
+      isBroken = true
+      return redacted(failure)
+    }
+
+    private func redacted(_ failure: PostgresFailure) -> PostgresFailure {
+      PostgresFailure(
+        state: failure.state, text: secrets.redacted(failure.text), isFatal: failure.isFatal)
+    }
+  }
+#endif

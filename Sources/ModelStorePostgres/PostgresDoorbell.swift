@@ -1,0 +1,98 @@
+#if Postgres
+  internal import Dispatch
+  internal import ModelStore
+  internal import Synchronization
+
+  #if canImport(Glibc)
+    internal import Glibc
+  #elseif canImport(Musl)
+    internal import Musl
+  #else
+    internal import Darwin
+  #endif
+
+  /// Listens on a connection of its own, by a thread of its own, until it is released.
+  ///
+  /// After a lost connection it connects again, with growing pauses. Then it rings, because a
+  /// notification may have been lost.
+  final class PostgresDoorbell: Doorbell {
+    private let listening: Listening
+
+    init(
+      _ string: ConnectionString, _ limits: Limits, channel: String,
+      ring: @escaping @Sendable () -> Void
+    ) throws {
+      listening = Listening(
+        string: string, limits: limits, channel: channel, ring: ring, wakePipe: try WakePipe())
+      let connection = try listening.connect()
+      // A serial queue always gets a thread.
+      DispatchQueue(label: "modelstore.postgres.listen").async { [listening] in
+        listening.run(connection)
+      }
+    }
+
+    deinit { end() }
+
+    func end() { listening.wakePipe.wake() }
+  }
+
+  /// What the thread of a doorbell does. It does not keep the doorbell.
+  private struct Listening: Sendable {
+    let string: ConnectionString
+    let limits: Limits
+    let channel: String
+    let ring: @Sendable () -> Void
+    let wakePipe: WakePipe
+
+    func connect() throws -> PostgresConnection {
+      let connection = try PostgresConnection.open(string, limits, stop: wakePipe.descriptor)
+      do {
+        // The channel has only letters, digits and an underscore.
+        _ = try connection.run([(.once("LISTEN \(channel)"), [])], until: limits.answerTime)
+      } catch let failure as PostgresFailure {
+        throw failure.ledgerError
+      }
+      return connection
+    }
+
+    func run(_ first: PostgresConnection) {
+      var connection: PostgresConnection? = first
+      var pause = limits.pause
+      while true {
+        if let open = connection {
+          pause = limits.pause
+          if !ring(for: open) { return }
+          connection = nil
+        }
+        guard !isEnded(within: pause) else { return }
+        pause = min(pause * 2, limits.pauseMax)
+        do {
+          connection = try connect()
+          ring()
+        } catch {
+          // The next attempt follows after the pause. Turns report what is wrong.
+        }
+      }
+    }
+
+    /// Rings until the connection breaks.
+    ///
+    /// - Returns: False when the doorbell has ended.
+    private func ring(for connection: PostgresConnection) -> Bool {
+      while true {
+        let outcome = SocketWait.wait(
+          for: connection.socket, POLLIN, until: nil, stop: wakePipe.descriptor)
+        guard outcome == .ready else { return false }
+        do {
+          if try connection.takeNotifications() { ring() }
+        } catch {
+          return true
+        }
+      }
+    }
+
+    private func isEnded(within pause: Duration) -> Bool {
+      SocketWait.wait(for: wakePipe.descriptor, POLLIN, until: .now + pause) == .ready
+    }
+  }
+#endif

@@ -1,0 +1,197 @@
+#if Postgres
+  package import ModelStore
+
+  /// Keeps the commits of a shared store in PostgreSQL 14 or later, in the schema `modelstore` of a
+  /// database.
+  ///
+  /// Each store is a row of `modelstore.heads`. Its lock is the turn, so stores in one database do
+  /// not wait for each other. A commit and the new head are one transaction.
+  ///
+  /// It has up to three connections: for turns, for reading, and for notifications. Transfers of
+  /// snapshots open their own ones. A connection that broke while no thread used it is opened again
+  /// without an error.
+  ///
+  /// PostgreSQL's own protocol is used with prepared statements. A connection pooler between
+  /// transactions must support them, and does not serve ``listen(_:)``.
+  package final class PostgresLedger: CommitLedger {
+    let string: ConnectionString
+    let store: String
+    let limits: Limits
+    /// The store's channel of NOTIFY. A channel has at most 63 bytes, and a name may have more.
+    let channel: String
+    let turns: ConnectionLane
+    let reading: ConnectionLane
+
+    /// Prepares a ledger. It connects when you first use it.
+    ///
+    /// - Parameters:
+    ///   - connection: A connection string of libpq: `postgresql://user@host/database`, or
+    ///     `host=… dbname=…`. It can name several hosts: the first that can write is used, unless
+    ///     you set `target_session_attrs`.
+    ///   - store: The name of the store in the database. It is created when a member founds it.
+    /// - Throws: ``LedgerError/failed(_:)`` if the connection string is malformed.
+    package convenience init(connection: String, store: String) throws {
+      try self.init(connection: connection, store: store, limits: Limits())
+    }
+
+    init(connection: String, store: String, limits: Limits) throws {
+      string = try ConnectionString(connection)
+      self.store = store
+      self.limits = limits
+      channel = "modelstore_\(CommitHash(of: Array(store.utf8)).description.prefix(32))"
+      turns = ConnectionLane(string, limits)
+      reading = ConnectionLane(string, limits)
+    }
+
+    // Reading
+
+    package func standing() throws -> LedgerStanding? {
+      try read(.head, []) { rows, connection in
+        rows.rowCount == 0 ? nil : LedgerStanding(rows, connection.greeting.durability)
+      } ?? nil
+    }
+
+    package func commits(after number: CommitNumber, limit: Int) throws -> [LedgerCommit] {
+      guard limit > 0 else { return [] }
+      let arguments: [Argument] = [
+        .integer(number.rawValue), .integer(Int64(limit)), .integer(Self.pageByteCountMax),
+      ]
+      return try read(.page, arguments) { rows, _ in rows.commits } ?? []
+    }
+
+    /// After this many bytes of records a page ends.
+    static let pageByteCountMax: Int64 = 8 << 20
+
+    package func hash(of number: CommitNumber) throws -> CommitHash? {
+      try read(.hash, [.integer(number.rawValue)]) { rows, _ in
+        rows.rowCount == 0 ? nil : rows.hash(0, 0)
+      } ?? nil
+    }
+
+    package func members() throws -> [MemberStanding] {
+      try read(.members, []) { rows, _ in
+        (0..<rows.rowCount).map { row in
+          MemberStanding(
+            member: MemberID(rawValue: rows.integer(row, 0)), number: rows.number(row, 1),
+            seenAt: rows.integer(row, 2))
+        }
+      } ?? []
+    }
+
+    /// Runs a query whose first argument is the store's name.
+    ///
+    /// - Returns: nil if the database has no tables of ledgers.
+    private func read<Result>(
+      _ query: Statement, _ arguments: [Argument],
+      _ body: (PostgresResult, PostgresConnection) -> Result
+    ) throws -> Result? {
+      try reading.use { connection in
+        guard connection.greeting.layout != nil else { return nil }
+        let results = try connection.run(
+          [(query, [.text(store)] + arguments)], until: limits.answerTime)
+        return body(results[0], connection)
+      }
+    }
+
+    package func note(_ member: MemberID, at number: CommitNumber) throws {
+      let arguments: [Argument] = [
+        .text(store), .integer(member.rawValue), .integer(number.rawValue),
+      ]
+      try reading.use { connection in
+        let results = try connection.run(
+          [(.begin, []), (.relax, []), (.note, arguments), (.commit, [])],
+          until: limits.answerTime)
+        guard results[2].changedCount == 1 else { throw unfounded }
+      }
+    }
+
+    // Turns
+
+    package func turn(after number: CommitNumber, deadline: Duration) throws -> any LedgerTurn {
+      let end = ContinuousClock.now + deadline
+      let (lease, results) = try turns.lease(until: end) { connection in
+        let results = try lockHead(
+          connection, until: end, then: [(.missed, [.text(store), .integer(number.rawValue)])])
+        return (connection.greeting.durability, results)
+      }
+      let (durability, rows) = results
+      return PostgresTurn(
+        of: self, lease, LedgerStanding(rows[2], durability), missed: rows[3].commits)
+    }
+
+    package func resolve(
+      _ transaction: TransactionID, deadline: Duration
+    ) throws -> CommitNumber? {
+      let end = ContinuousClock.now + deadline
+      let (lease, rows) = try turns.lease(until: end) { connection in
+        // The COMMIT waits for the standby, so that the answer survives a failover: the lock of the
+        // head is in PostgreSQL's log, after the transaction in question.
+        let results = try lockHead(
+          connection, until: end,
+          then: [(.find, [.text(store), .integer(transaction.rawValue)]), (.commit, [])])
+        guard !connection.takeUnreplicated() else {
+          throw LedgerError.unreachable("PostgreSQL did not wait for the standby.")
+        }
+        return results[3]
+      }
+      lease.end()
+      return rows.rowCount == 0 ? nil : rows.number(0, 0)
+    }
+
+    /// Begins a transaction, waits for the head's lock, and runs `steps`: one round trip.
+    private func lockHead(
+      _ connection: PostgresConnection, until end: ContinuousClock.Instant,
+      then steps: [(Statement, [Argument])]
+    ) throws -> [PostgresResult] {
+      let rest = max(ContinuousClock.now.duration(to: end), .zero)
+      let limit = [rest, rest + limits.work, limits.turn].map { duration in
+        Argument.text("\(duration.milliseconds)")
+      }
+      let results = try connection.run(
+        [(.begin, []), (.limit, limit), (.lockHead, [.text(store)])] + steps,
+        until: limits.answerTime + rest)
+      guard results[2].rowCount == 1 else { throw unfounded }
+      return results
+    }
+
+    var unfounded: LedgerError {
+      .mismatch("The ledger has no store named “\(store)”.")
+    }
+
+    // Listening
+
+    package func listen(_ ring: @escaping @Sendable () -> Void) throws -> any Doorbell {
+      try PostgresDoorbell(string, limits, channel: channel, ring: ring)
+    }
+  }
+
+  /// Without the connection string, which may have a password.
+  extension PostgresLedger: CustomStringConvertible {
+    package var description: String { "store “\(store)” in PostgreSQL on \(string)" }
+  }
+
+  extension Limits {
+    /// Until when the server answers a statement that waits for no other member.
+    var answerTime: ContinuousClock.Instant { .now + statement }
+  }
+
+  extension LedgerStanding {
+    /// - Parameter rows: A row of `number, hash, epoch, schema`.
+    init(_ rows: PostgresResult, _ durability: LedgerDurability) {
+      self.init(
+        number: rows.number(0, 0), hash: rows.hash(0, 1), epoch: rows.integer(0, 2),
+        schema: rows.bytes(0, 3), durability: durability)
+    }
+  }
+
+  extension PostgresResult {
+    /// The rows `number, tx, hash, record`.
+    var commits: [LedgerCommit] {
+      (0..<rowCount).map { row in
+        LedgerCommit(
+          number: number(row, 0), transaction: TransactionID(rawValue: integer(row, 1)),
+          hash: hash(row, 2), record: bytes(row, 3))
+      }
+    }
+  }
+#endif

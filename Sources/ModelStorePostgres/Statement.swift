@@ -1,0 +1,72 @@
+#if Postgres
+  /// A statement of the ledger.
+  struct Statement: Sendable {
+    /// By which a connection keeps it after its first use; nil for a statement that runs rarely. At
+    /// most 15 letters, so that comparing names is fast.
+    let name: String?
+    let sql: String
+    /// What it does to the connection's transaction.
+    let effect: Effect
+
+    enum Effect: Sendable {
+      case none, begins, ends
+    }
+
+    init(_ name: String?, _ sql: String, _ effect: Effect = .none) {
+      self.name = name
+      self.sql = sql
+      self.effect = effect
+    }
+
+    static func once(_ sql: String) -> Statement { Statement(nil, sql) }
+
+    static let begin = Statement("ms_begin", "BEGIN ISOLATION LEVEL READ COMMITTED", .begins)
+    static let beginReading = Statement(
+      nil, "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY", .begins)
+    static let commit = Statement("ms_commit", "COMMIT", .ends)
+    static let rollBack = Statement("ms_rollback", "ROLLBACK", .ends)
+
+    /// Limits for the running transaction, in milliseconds: waiting for locks, a statement, and
+    /// waiting for the next statement.
+    static let limit = Statement(
+      "ms_limit",
+      """
+      SELECT set_config('lock_timeout', $1, true), set_config('statement_timeout', $2, true),
+        set_config('idle_in_transaction_session_timeout', $3, true)
+      """)
+    /// Limits for the connection, and what the server says about itself.
+    static let greet = once(
+      """
+      SELECT set_config('statement_timeout', $1, false),
+        set_config('idle_in_transaction_session_timeout', $2, false),
+        set_config('client_min_messages', 'warning', false),
+        current_setting('fsync'), current_setting('synchronous_commit'),
+        current_setting('synchronous_standby_names'), current_setting('transaction_read_only')
+      """)
+    static let notify = Statement("ms_notify", "SELECT pg_notify($1, '')")
+  }
+
+  /// A value in a statement, in PostgreSQL's binary form.
+  enum Argument {
+    case text(String)
+    case integer(Int64)
+    case bytes([UInt8])
+
+    /// The type's number in `pg_type`.
+    var type: UInt32 {
+      switch self {
+      case .text: 25
+      case .integer: 20
+      case .bytes: 17
+      }
+    }
+
+    var encoded: [UInt8] {
+      switch self {
+      case .text(let text): Array(text.utf8)
+      case .integer(let number): withUnsafeBytes(of: number.bigEndian, Array.init)
+      case .bytes(let bytes): bytes
+      }
+    }
+  }
+#endif

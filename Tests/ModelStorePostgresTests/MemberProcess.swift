@@ -1,0 +1,82 @@
+#if Postgres
+  import Foundation
+  import Synchronization
+
+  /// A program that runs beside the test, with what it has printed so far.
+  final class MemberProcess: Sendable {
+    private let process: Mutex<Process>
+    private let input = Pipe()
+    private let output = Pipe()
+    private let lines = Mutex<[String]>([])
+    private let errors = Pipe()
+
+    /// - Parameter words: The name of a program of this package, and its arguments.
+    init(_ words: [String]) throws {
+      let process = Process()
+      process.executableURL = Self.programs.appendingPathComponent(words[0])
+      process.arguments = Array(words.dropFirst())
+      process.standardInput = input
+      process.standardOutput = output
+      process.standardError = errors
+      self.process = Mutex(process)
+      try process.run()
+    }
+
+    deinit { kill() }
+
+    /// The directory with what the package builds.
+    private static let programs = URL(fileURLWithPath: CommandLine.arguments[0])
+      .deletingLastPathComponent()
+
+    /// Reads until `isEnough` of the lines so far.
+    ///
+    /// - Throws: What the program wrote to standard error if it ends before.
+    @discardableResult
+    func read(until isEnough: ([String]) -> Bool) throws -> [String] {
+      try lines.withLock { lines in
+        while !isEnough(lines) {
+          guard let line = nextLine() else {
+            let text = errors.fileHandleForReading.readDataToEndOfFile()
+            throw PostgresServer.Failure(
+              "The program ended after \(lines): \(String(decoding: text, as: UTF8.self))")
+          }
+          lines.append(line)
+        }
+        return lines
+      }
+    }
+
+    /// Everything that it printed until its end.
+    func allLines() -> [String] {
+      lines.withLock { lines in
+        while let line = nextLine() { lines.append(line) }
+        return lines
+      }
+    }
+
+    private func nextLine() -> String? {
+      var bytes: [UInt8] = []
+      while let byte = output.fileHandleForReading.readData(ofLength: 1).first {
+        if byte == UInt8(ascii: "\n") { return String(decoding: bytes, as: UTF8.self) }
+        bytes.append(byte)
+      }
+      return nil
+    }
+
+    /// Ends it as a crash does.
+    func kill() {
+      process.withLock { process in
+        if process.isRunning { Foundation.kill(process.processIdentifier, SIGKILL) }
+        process.waitUntilExit()
+      }
+    }
+
+    /// Ends its input, and waits until it has ended.
+    func finish() throws -> [String] {
+      try input.fileHandleForWriting.close()
+      let lines = allLines()
+      process.withLock { $0.waitUntilExit() }
+      return lines
+    }
+  }
+#endif

@@ -1,0 +1,74 @@
+#if Postgres
+  import LedgerConformance
+  import ModelStore
+  import Testing
+
+  @testable import ModelStorePostgres
+
+  /// The laws of ledgers, on a real server.
+  @Suite(
+    .tags(.process), .ownThreads, .timeLimit(.minutes(30)),
+    .enabled(if: PostgresServer.isInstalled, "PostgreSQL's programs are missing."))
+  struct PostgresLedgerTests {
+    private let server: PostgresServer
+
+    init() throws {
+      server = try PostgresServer.shared.get()
+    }
+
+    @Test(arguments: LedgerLaw.all) func everyLawOfLedgersHolds(_ law: LedgerLaw) throws {
+      let server = server
+      try law.check(LedgerWorld { try server.ledger("\(law)") })
+    }
+
+    /// The missed commits are read in a snapshot that is taken after the wait, in the same round
+    /// trip.
+    @Test func aMemberThatWaitedHasTheCommitsThatWereMadeMeanwhile() throws {
+      let (first, server) = (try server.ledger("waiting"), server)
+      #expect(try first.found(LedgerWorld.founding(), snapshot: PartsSource([[1]])))
+      let turn = try first.turn(after: .founding, deadline: .seconds(60))
+      let commit = turn.head.next([1])
+      let waiting = WaitingThread {
+        let second = try server.ledger("waiting").turn(after: .founding, deadline: .seconds(60))
+        #expect(second.missed == [commit])
+        #expect(second.head.number == commit.number)
+      }
+      let waits = """
+        SELECT pg_sleep(0.01) FROM pg_stat_activity
+        WHERE wait_event_type = 'Lock' AND query LIKE '%heads WHERE store = $1 FOR UPDATE'
+        """
+      // Other tests of the server may wait as well, so this may go on too early, but never fails.
+      while try server.execute(waits).rowCount == 0 {}
+      try turn.append(commit)
+      try waiting.join()
+    }
+
+    @Test func aTurnIsTwoRoundTripsAndOneSendForTheNotification() throws {
+      let proxy = try CuttingProxy(of: server)
+      let ledger = try PostgresLedger(
+        connection: server.connection(host: proxy.directory), store: "trips", limits: Limits())
+      #expect(try ledger.found(LedgerWorld.founding(), snapshot: PartsSource([[1]])))
+      for _ in 0..<2 { try ledger.commit() }
+      // So that the proxy has forwarded everything before.
+      let none = TransactionID.make(first: nil)
+      #expect(try ledger.resolve(none, deadline: .seconds(60)) == nil)
+      let before = proxy.sendCount
+      let turn = try ledger.turn(after: .founding, deadline: .seconds(60))
+      #expect(proxy.sendCount - before == 1)
+      try turn.append(turn.head.next())
+      #expect(try ledger.resolve(none, deadline: .seconds(60)) == nil)
+      // The notification follows the commit at once, so both may arrive together.
+      #expect((3...4).contains(proxy.sendCount - before))
+    }
+
+    @Test func storesOfOneDatabaseDoNotWaitForEachOther() throws {
+      let ledgers = try ["side A", "side B"].map { try server.ledger($0) }
+      for ledger in ledgers {
+        #expect(try ledger.found(LedgerWorld.founding(), snapshot: PartsSource([[1]])))
+      }
+      let turn = try ledgers[0].turn(after: .founding, deadline: .seconds(60))
+      #expect(try ledgers[1].commit().number.rawValue == 1)
+      try turn.append(turn.head.next())
+    }
+  }
+#endif

@@ -1,0 +1,235 @@
+#if Postgres
+  import Foundation
+  import ModelStore
+  import Synchronization
+
+  @testable import ModelStorePostgres
+
+  /// A PostgreSQL server with a new, empty database cluster in a directory of its own.
+  ///
+  /// It runs as another user if the tests run as root, because PostgreSQL refuses root. A shell
+  /// that waits on a pipe ends the server when the tests end, also when they are killed.
+  final class PostgresServer: Sendable {
+    /// The reason for which the tests are skipped.
+    static var isInstalled: Bool { programs != nil && (getuid() != 0 || user != nil) }
+
+    /// The server of most tests, each with a store of its own.
+    static let shared = Result { try PostgresServer() }
+
+    /// The user name in the database.
+    static let owner = "modelstore"
+
+    let directory: String
+    /// It names the socket, and is a port of the loopback address if the server listens there.
+    let port: UInt16
+    private let settings: [String]
+    private let shell = Mutex<Process?>(nil)
+
+    /// - Parameters:
+    ///   - settings: As in `postgresql.conf`, for example `fsync=off`.
+    ///   - access: Lines for the beginning of `pg_hba.conf`. Otherwise each local user is trusted.
+    ///   - isOnLoopback: Whether it listens on 127.0.0.1, too.
+    init(settings: [String] = [], access: [String] = [], isOnLoopback: Bool = false) throws {
+      // The path of a socket has at most 107 bytes.
+      directory = "/tmp/modelstore-pg-\(UInt32.random(in: 0...(.max)))"
+      port = isOnLoopback ? try Self.freePort() : 5432
+      self.settings =
+        settings + [
+          "listen_addresses=\(isOnLoopback ? "127.0.0.1" : "")", "port=\(port)",
+          "unix_socket_directories=\(directory)", "shared_buffers=16MB", "max_connections=60",
+        ]
+      try FileManager.default.createDirectory(
+        atPath: directory, withIntermediateDirectories: false)
+      if let user = Self.user {
+        guard chown(directory, user.id, user.group) == 0 else { throw Failure("chown \(errno)") }
+      }
+      try Self.run(
+        Self.words("initdb") + [
+          "-D", data, "-A", "trust", "-U", Self.owner, "-N", "-E", "UTF8", "--locale=C",
+        ])
+      if !access.isEmpty {
+        let path = data + "/pg_hba.conf"
+        let lines = access + [try String(contentsOfFile: path, encoding: .utf8)]
+        try Data(lines.joined(separator: "\n").utf8).write(to: URL(fileURLWithPath: path))
+      }
+      try start()
+    }
+
+    deinit {
+      do {
+        // The end of the pipe stops the server and removes its files.
+        try shell.withLock { try Self.finish($0, keeping: false) }
+      } catch {
+        print("\(directory): \(error)")
+      }
+    }
+
+    private var data: String { directory + "/data" }
+
+    /// A connection string.
+    func connection(
+      user: String = PostgresServer.owner, database: String = "postgres", host: String? = nil
+    ) -> String {
+      "host=\(host ?? directory) port=\(port) user=\(user) dbname=\(database)"
+    }
+
+    func ledger(_ store: String, limits: Limits = Limits()) throws -> PostgresLedger {
+      try PostgresLedger(connection: connection(), store: store, limits: limits)
+    }
+
+    /// Runs statements as the owner.
+    ///
+    /// - Returns: The results of the last one.
+    @discardableResult
+    func execute(_ statements: String...) throws -> PostgresResult {
+      let connection = try PostgresConnection.open(ConnectionString(connection()), Limits())
+      var results: [PostgresResult] = []
+      for statement in statements {
+        results = try connection.run([(.once(statement), [])], until: .now + .seconds(60))
+      }
+      return results[0]
+    }
+
+    // Its life
+
+    /// Starts it and waits until it takes connections.
+    func start() throws {
+      let script = """
+        if "$@" start >"$0/start.log" 2>&1; then echo ready; else echo failed; fi
+        if read -r line; then "$@" -m fast stop; else "$@" -m immediate stop; rm -rf "$0"; fi
+        """
+      let options = settings.map { "-c '\($0)'" }.joined(separator: " ")
+      let words =
+        Self.words("pg_ctl") + ["-D", data, "-l", directory + "/log", "-w", "-s", "-o", options]
+      let process = Process()
+      process.executableURL = URL(fileURLWithPath: "/bin/sh")
+      process.arguments = ["-c", script, directory] + words
+      process.environment = ["PATH": "/usr/bin:/bin:/usr/sbin:/sbin"]
+      process.currentDirectoryURL = URL(fileURLWithPath: "/")
+      let output = Pipe()
+      process.standardInput = Pipe()
+      process.standardOutput = output
+      process.standardError = FileHandle.nullDevice
+      try process.run()
+      let answer = output.fileHandleForReading.availableData
+      shell.withLock { $0 = process }
+      guard String(decoding: answer, as: UTF8.self) == "ready\n" else {
+        let log = (try? String(contentsOfFile: directory + "/log", encoding: .utf8)) ?? ""
+        throw Failure("PostgreSQL did not start: \(log.suffix(2000))")
+      }
+    }
+
+    /// Ends it in order: sessions end, the files stay.
+    func stop() throws {
+      try shell.withLock { shell in
+        try Self.finish(shell, keeping: true)
+        shell = nil
+      }
+    }
+
+    private static func finish(_ shell: Process?, keeping: Bool) throws {
+      guard let shell, let input = shell.standardInput as? Pipe else { return }
+      if keeping { try input.fileHandleForWriting.write(contentsOf: Data("\n".utf8)) }
+      try input.fileHandleForWriting.close()
+      shell.waitUntilExit()
+    }
+
+    /// Ends it as a crash does: all its processes at once, by a signal that they cannot handle.
+    func kill() throws {
+      let pids = try signal(SIGKILL)
+      // Its memory is free when the last process has ended.
+      for pid in pids { try Self.waitForEnd(of: pid) }
+      try stop()
+    }
+
+    /// Sends a signal to all its processes.
+    @discardableResult
+    func signal(_ number: Int32) throws -> [pid_t] {
+      let text = try String(contentsOfFile: data + "/postmaster.pid", encoding: .utf8)
+      guard let pid = pid_t(text.prefix { !$0.isNewline }) else { throw Failure(text) }
+      let children = try String(
+        contentsOfFile: "/proc/\(pid)/task/\(pid)/children", encoding: .utf8)
+      let pids = [pid] + children.split(separator: " ").compactMap { pid_t($0) }
+      for pid in pids { Foundation.kill(pid, number) }
+      return pids
+    }
+
+    /// The system has no descriptor for the end of another program's child, so this polls.
+    private static func waitForEnd(of pid: pid_t) throws {
+      let clock = try WakePipe()
+      while let text = try? String(contentsOfFile: "/proc/\(pid)/stat", encoding: .utf8),
+        let state = text.split(separator: ")").last?.first(where: { $0 != " " }), state != "Z"
+      {
+        _ = SocketWait.wait(
+          for: clock.descriptor, Int32(POLLIN), until: .now + .milliseconds(5))
+      }
+    }
+
+    // Programs
+
+    struct Failure: Error, CustomStringConvertible {
+      let description: String
+      init(_ description: String) { self.description = description }
+    }
+
+    /// The directory of PostgreSQL's programs. Debian keeps each version in one of its own.
+    private static let programs: String? = {
+      let root = "/usr/lib/postgresql"
+      let versions = (try? FileManager.default.contentsOfDirectory(atPath: root)) ?? []
+      let own = versions.compactMap { Int($0) }.sorted(by: >).map { "\(root)/\($0)/bin" }
+      return (own + ["/usr/bin", "/usr/local/bin"]).first { directory in
+        FileManager.default.isExecutableFile(atPath: directory + "/initdb")
+      }
+    }()
+
+    /// The user that runs the server; nil for the user of the tests.
+    private static let user: (name: String, id: uid_t, group: gid_t)? = {
+      guard getuid() == 0 else { return nil }
+      for name in ["postgres", "nobody"] {
+        if let entry = getpwnam(name) { return (name, entry.pointee.pw_uid, entry.pointee.pw_gid) }
+      }
+      return nil
+    }()
+
+    private static func words(_ program: String) -> [String] {
+      let path = "\(programs ?? "")/\(program)"
+      guard let user else { return [path] }
+      return ["/usr/bin/setpriv", "--reuid=\(user.id)", "--regid=\(user.group)", "--clear-groups"]
+        + [path]
+    }
+
+    private static func run(_ words: [String]) throws {
+      let process = Process()
+      process.executableURL = URL(fileURLWithPath: words[0])
+      process.arguments = Array(words.dropFirst())
+      process.environment = ["PATH": "/usr/bin:/bin"]
+      process.currentDirectoryURL = URL(fileURLWithPath: "/")
+      let output = Pipe()
+      process.standardInput = FileHandle.nullDevice
+      process.standardOutput = FileHandle.nullDevice
+      process.standardError = output
+      try process.run()
+      let text = String(decoding: output.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
+      process.waitUntilExit()
+      guard process.terminationStatus == 0 else { throw Failure("\(words): \(text)") }
+    }
+
+    /// A port that no program used just now.
+    static func freePort() throws -> UInt16 {
+      let listening = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+      guard listening >= 0 else { throw Failure("socket \(errno)") }
+      defer { close(listening) }
+      var address = sockaddr_in()
+      address.sin_family = sa_family_t(AF_INET)
+      address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
+      var length = socklen_t(MemoryLayout<sockaddr_in>.size)
+      let code = withUnsafeMutablePointer(to: &address) { pointer in
+        pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+          bind(listening, $0, length) == 0 ? getsockname(listening, $0, &length) : -1
+        }
+      }
+      guard code == 0 else { throw Failure("bind \(errno)") }
+      return UInt16(bigEndian: address.sin_port)
+    }
+  }
+#endif

@@ -1,0 +1,155 @@
+#if Postgres
+  import CSQLite
+  import Foundation
+  import ModelStore
+  import Testing
+
+  @testable import ModelStorePostgres
+
+  /// Members in processes of their own, on a PostgreSQL server of their own.
+  @Suite(
+    .tags(.process), .ownThreads, .timeLimit(.minutes(30)),
+    .enabled(if: PostgresServer.isInstalled, "PostgreSQL's programs are missing."))
+  final class SharedStoreProcessTests {
+    private let directory: String
+    private let server: PostgresServer
+
+    init() throws {
+      server = try PostgresServer()
+      directory =
+        FileManager.default.temporaryDirectory
+        .appendingPathComponent("members-\(UUID().uuidString)").path
+      try FileManager.default.createDirectory(
+        atPath: directory, withIntermediateDirectories: true)
+    }
+
+    deinit { try? FileManager.default.removeItem(atPath: directory) }
+
+    private func path(_ member: String) -> String { "\(directory)/\(member).store" }
+
+    private func start(_ verb: String, _ member: String, _ more: String...) throws -> MemberProcess
+    {
+      try MemberProcess(
+        ["SharedMember", verb, path(member), server.connection(), "deposits"] + more)
+    }
+
+    /// Writes that many deposits, from a number on.
+    private func writer(_ member: String, from first: Int, count: Int) throws -> MemberProcess {
+      try start("write", member, "\(first)", "\(count)")
+    }
+
+    /// Opens a member that knows its models from its file, and has it catch up.
+    private func member(_ name: String) throws -> Store {
+      var configuration = StoreConfiguration(busyTimeout: .seconds(60))
+      configuration.ledger = try .postgres(server.connection(), store: "deposits")
+      let store = try Store(at: path(name), models: [], configuration: configuration)
+      try store.refresh()
+      return store
+    }
+
+    private func rows(_ member: String, _ sql: String) throws -> [String] {
+      var database: OpaquePointer?
+      defer { sqlite3_close_v2(database) }
+      var statement: OpaquePointer?
+      defer { sqlite3_finalize(statement) }
+      guard sqlite3_open_v2(path(member), &database, SQLITE_OPEN_READWRITE, nil) == SQLITE_OK,
+        sqlite3_prepare_v2(database, sql, -1, &statement, nil) == SQLITE_OK
+      else { throw PostgresServer.Failure("\(member): \(sql)") }
+      var rows: [String] = []
+      while sqlite3_step(statement) == SQLITE_ROW {
+        rows.append(
+          (0..<sqlite3_column_count(statement))
+            .map { sqlite3_column_text(statement, $0).map { String(cString: $0) } ?? "" }
+            .joined(separator: "|"))
+      }
+      return rows
+    }
+
+    /// What contradicts a store of deposits, in a member that has caught up.
+    private func findings(_ name: String, acknowledged: Set<Int>) throws -> [String] {
+      let store = try member(name)
+      defer { store.close() }
+      var findings = try store.checkIntegrity()
+      let deposits = Set(try rows(name, "SELECT id FROM Deposit").compactMap { Int($0) })
+      let lost = acknowledged.subtracting(deposits)
+      if !lost.isEmpty { findings.append("lost: \(lost.sorted())") }
+      findings += try rows(
+        name,
+        """
+        SELECT 'balance', a.id, a.balance, sum(d.amount)
+        FROM Account AS a JOIN Deposit AS d ON d.accountID = a.id
+        GROUP BY a.id HAVING a.balance <> sum(d.amount)
+        """)
+      return findings
+    }
+
+    /// Everything that members have in common, as text.
+    private func content(_ name: String) throws -> [String] {
+      try ["Account", "Deposit", "_ms_journal", "_ms_journal_layouts", "_ms_models"].flatMap {
+        try rows(name, "SELECT '\($0)', * FROM \($0) ORDER BY 2")
+      } + rows(name, "SELECT number, hex(hash) FROM _ms_member")
+    }
+
+    @Test func aProgramOnOneMachineIsFollowedByStorecliOnAnother() throws {
+      #expect(try writer("a", from: 1, count: 1).finish() == ["1"])
+      let follower = try start("follow", "b")
+      let watching = try MemberProcess(
+        ["storecli", "watch", "-d", path("b"), "--since", "0"])
+      func hasSeen(_ deposit: Int) -> ([String]) -> Bool {
+        { lines in lines.contains { $0.contains(#""model":"Deposit","id":\#(deposit),"#) } }
+      }
+      try watching.read(until: hasSeen(1))
+      #expect(try writer("a", from: 2, count: 2).finish() == ["2", "3"])
+      try watching.read(until: hasSeen(3))
+      try watching.read { $0.contains { $0.contains(#""origin":"binding:Account.balance""#) } }
+      #expect(try follower.read { $0.count >= 2 }.suffix(2) == ["2 foreign", "3 foreign"])
+      // The other member writes, while PostgreSQL crashes in the middle.
+      let other = try writer("b", from: 100, count: 300)
+      try other.read { $0.count >= 5 }
+      try server.kill()
+      try server.start()
+      let lines = try other.finish()
+      let written = Set(lines.compactMap { Int($0) })
+      #expect(written.contains(399))
+      _ = try follower.finish()
+      watching.kill()
+      for name in ["a", "b"] {
+        #expect(try findings(name, acknowledged: written.union([1, 2, 3])) == [])
+      }
+      #expect(try content("a") == content("b"))
+    }
+
+    /// Kills of members and of the server at any moment lose no acknowledged commit, and members
+    /// have equal files afterwards. MODELSTORE_MEMBER_KILLS gives the rounds, of three kills each.
+    @Test func killsLoseNothingThatWasAcknowledged() throws {
+      let rounds =
+        ProcessInfo.processInfo.environment["MODELSTORE_MEMBER_KILLS"].flatMap { Int($0) } ?? 6
+      var generator = SystemRandomNumberGenerator()
+      var acknowledged: Set<Int> = []
+      acknowledged.formUnion(try writer("a", from: 1, count: 1).finish().compactMap { Int($0) })
+      for round in 1...rounds {
+        let writers = try ["a", "b", "c"].enumerated().map { number, name in
+          try writer(name, from: (round * 3 + number) * 10_000, count: 9_000)
+        }
+        let count = Int.random(in: 1...30, using: &generator)
+        for writer in writers.shuffled(using: &generator) {
+          try writer.read { lines in lines.count { Int($0) != nil } >= count }
+          if round % 3 == 0, Bool.random(using: &generator) {
+            try server.kill()
+            try server.start()
+          }
+          writer.kill()
+        }
+        for writer in writers {
+          acknowledged.formUnion(writer.allLines().compactMap { Int($0) })
+        }
+      }
+      for name in ["a", "b", "c"] {
+        #expect(try findings(name, acknowledged: acknowledged) == [])
+      }
+      #expect(try content("a") == content("b"))
+      #expect(try content("a") == content("c"))
+      print("\(acknowledged.count) acknowledged commits, \(rounds * 3) kills of members")
+    }
+  }
+#endif

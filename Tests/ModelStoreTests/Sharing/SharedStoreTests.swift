@@ -1,0 +1,279 @@
+import Synchronization
+import Testing
+
+@testable import ModelStore
+
+@Suite(.tags(.unit), .timeLimit(.minutes(30))) struct SharedStoreTests {
+  @Test func aMemberReceivesExactChangesOfAnother() throws {
+    let world = try SharedWorld()
+    let received = Recorder<ModelEvent<Album>>()
+    let token = try world.members[1].observe(Album.self) { received.add($0) }
+    try world.members[0].write { tx in
+      try tx.insert(Artist(id: 1, name: "Ada"))
+      try tx.insert(Album(id: 2, title: "One", artistID: 1))
+    }
+    try world.members[0].write { tx in try tx.set(\Artist.name, to: "Eve", for: 1) }
+    try world.members[1].refresh()
+    // A write begins after every commit before it, so observers have received them.
+    try world.members[1].write { tx in _ = try tx.delete(Artist.self, 1) }
+    world.members[1].waitForDelivery()
+    #expect(
+      received.events.map { $0.changes.map { [$0.old?.artistName, $0.new?.artistName] } } == [
+        [[nil, "Ada"]], [["Ada", "Eve"]], [["Eve", nil]],
+      ])
+    #expect(received.events.map { $0.isReset } == [false, false, false])
+    token.cancel()
+    try world.checkEqual()
+  }
+
+  @Test func aNewMemberBeginsFromTheSnapshotAndCatchesUp() throws {
+    let world = try SharedWorld(memberCount: 1) { store in
+      try store.write { tx in _ = try tx.insert(Artist(id: 1, name: "Ada")) }
+    }
+    try world.members[0].write { tx in _ = try tx.insert(Artist(id: 2, name: "Bo")) }
+    let late = try world.member(1)
+    try late.refresh()
+    #expect(try late.fetch(Artist.all).map { $0.name } == ["Ada", "Bo"])
+    try late.write { tx in _ = try tx.insert(Artist(id: 3, name: "Cy")) }
+    try world.members[0].refresh()
+    #expect(try world.members[0].fetch(Artist.all).map { $0.name } == ["Ada", "Bo", "Cy"])
+  }
+
+  @Test func aMemberThatWasClosedCatchesUp() throws {
+    let world = try SharedWorld()
+    world.close(1)
+    try world.members[0].write { tx in _ = try tx.insert(Artist(id: 1, name: "Ada")) }
+    try world.reopen(1)
+    try world.checkEqual()
+  }
+
+  @Test func writesOfManyTasksShareACommitOfTheLedger() async throws {
+    let world = try SharedWorld()
+    let (first, second) = (world.members[0], world.members[1])
+    try await withThrowingTaskGroup(of: Void.self) { group in
+      for number in 1...64 as ClosedRange<Int64> {
+        let store = number % 2 == 0 ? first : second
+        group.addTask {
+          _ = try await store.write { tx in _ = try tx.insert(Artist(id: number, name: "a")) }
+        }
+      }
+      try await group.waitForAll()
+    }
+    try await first.refresh()
+    #expect(try await first.count(Artist.all) == 64)
+    try world.checkEqual()
+  }
+
+  @Test func aWriteThatChangesNothingMakesNoCommit() throws {
+    let world = try SharedWorld()
+    let before = try world.ledger.standing()
+    try world.members[0].write { _ in }
+    try world.members[1].write { tx in try tx.execute("UPDATE Artist SET name = 'x' WHERE id = 9") }
+    #expect(try world.ledger.standing() == before)
+  }
+
+  @Test func acknowledgementsReachEveryMember() throws {
+    let world = try SharedWorld()
+    let consumer = try world.members[0].consumer("mail", startingAt: .start)
+    try world.members[0].write { tx in _ = try tx.insert(Artist(id: 1, name: "Ada")) }
+    let batch = try #require(try consumer.next(limit: 10))
+    try batch.acknowledge()
+    try world.members[1].refresh()
+    let other = try world.members[1].consumer("mail", startingAt: .start)
+    #expect(try other.next(limit: 10) == nil)
+    try world.checkEqual()
+  }
+
+  @Test func anotherMemberUndoesATransaction() throws {
+    let world = try SharedWorld()
+    var id: TransactionID?
+    try world.members[0].write { tx in
+      _ = try tx.insert(Artist(id: 1, name: "Ada"))
+      id = tx.id
+    }
+    try world.members[1].refresh()
+    _ = try world.members[1].revert(try #require(id))
+    try world.members[0].refresh()
+    #expect(try world.members[0].fetch(Artist.all) == [])
+    try world.checkEqual()
+  }
+
+  @Test func aRowThatARollbackRestoresIsNotShared() throws {
+    struct Refusal: Error {}
+    let world = try SharedWorld()
+    try world.members[0].write { tx in _ = try tx.insert(Artist(id: 1, name: "Ada")) }
+    try world.members[0].write { tx in
+      try? tx.savepoint { tx in
+        try tx.delete(Artist.self, 1)
+        throw Refusal()
+      }
+      try tx.insert(Artist(id: 2, name: "Bo"))
+    }
+    try world.checkEqual()
+    #expect(try world.members[1].fetch(Artist.all).map { $0.id } == [1, 2])
+  }
+}
+
+/// What happens when the ledger, a file or a program is not as it should be.
+@Suite(.tags(.unit), .timeLimit(.minutes(30))) struct SharedStoreFailureTests {
+  private static func code(_ body: () throws -> Void) -> StoreError.Code? {
+    do {
+      try body()
+      return nil
+    } catch {
+      return (error as? StoreError)?.code
+    }
+  }
+
+  /// A ledger that fails at a step while it is told to.
+  private final class Failing: Sendable {
+    private let failures = Mutex<[MemoryLedger.Step: LedgerError]>([:])
+
+    var ledger: MemoryLedger {
+      MemoryLedger { [self] step in
+        if let error = failures.withLock({ $0[step] }) { throw error }
+      }
+    }
+
+    /// - Parameter step: nil for no failures any more.
+    func fail(_ step: MemoryLedger.Step?, _ error: LedgerError = .unreachable("cut")) {
+      failures.withLock { failures in
+        if let step { failures[step] = error } else { failures = [:] }
+      }
+    }
+  }
+
+  @Test func aMemberReadsWhileTheLedgerIsAwayAndRefusesWrites() throws {
+    let failing = Failing()
+    let world = try SharedWorld(ledger: failing.ledger)
+    try world.members[0].write { tx in _ = try tx.insert(Artist(id: 1, name: "Ada")) }
+    failing.fail(.turn)
+    let code = Self.code {
+      try world.members[0].write { tx in _ = try tx.insert(Artist(id: 2, name: "Bo")) }
+    }
+    #expect(code == .ledgerUnavailable)
+    #expect(try world.members[0].fetch(Artist.all).map { $0.id } == [1])
+    failing.fail(nil)
+    try world.members[0].write { tx in _ = try tx.insert(Artist(id: 2, name: "Bo")) }
+    try world.checkEqual()
+  }
+
+  @Test(arguments: [MemoryLedger.Step.append, .appended])
+  func aCommitOnItsWayWhenTheConnectionBreaksIsDecidedByTheLedger(
+    _ step: MemoryLedger.Step
+  ) throws {
+    let failing = Failing()
+    let world = try SharedWorld(ledger: failing.ledger)
+    var transaction: TransactionID?
+    let code = Self.code {
+      try world.members[0].write { tx in
+        try tx.insert(Artist(id: 1, name: "Ada"))
+        transaction = tx.id
+        failing.fail(step, .outcomeUnknown(tx.id))
+      }
+    }
+    failing.fail(nil)
+    #expect(code == (step == .append ? .ledgerUnavailable : nil))
+    let names = step == .append ? [] : ["Ada"]
+    #expect(try world.members[0].fetch(Artist.all).map { $0.name } == names)
+    try world.members[0].write { tx in _ = try tx.insert(Artist(id: 2, name: "Bo")) }
+    try world.checkEqual()
+    let number = try world.ledger.resolve(try #require(transaction), deadline: .seconds(5))
+    #expect(number == (step == .append ? nil : CommitNumber(rawValue: 1)))
+  }
+
+  @Test(arguments: [MemoryLedger.Step.append, .appended])
+  func anOutcomeThatStaysUnknownIsAskedForBeforeTheNextWrite(_ step: MemoryLedger.Step) throws {
+    let failing = Failing()
+    let world = try SharedWorld(ledger: failing.ledger)
+    world.close(0)
+    let store = try world.member(0, busyTimeout: .milliseconds(50))
+    func write(_ id: Int64) -> StoreError.Code? {
+      Self.code { try store.write { tx in _ = try tx.insert(Artist(id: id, name: "Ada")) } }
+    }
+    var transaction: TransactionID?
+    let first = Self.code {
+      try store.write { tx in
+        try tx.insert(Artist(id: 1, name: "Ada"))
+        transaction = tx.id
+        failing.fail(step, .outcomeUnknown(tx.id))
+        failing.fail(.resolve)
+      }
+    }
+    #expect(first == .outcomeUnknown)
+    #expect(write(2) == .ledgerUnavailable)
+    failing.fail(nil)
+    #expect(write(3) == nil)
+    #expect(try store.fetch(Artist.all).map { $0.id } == (step == .append ? [3] : [1, 3]))
+    #expect(transaction != nil)
+    store.close()
+    try world.reopen(0)
+    try world.checkEqual()
+  }
+
+  @Test func aProgramWithoutTheLedgerCannotWrite() throws {
+    let world = try SharedWorld()
+    try world.members[0].write { tx in _ = try tx.insert(Artist(id: 1, name: "Ada")) }
+    world.close(1)
+    let before = try world.content(1)
+    let shell = try PlainDatabase(world.path(1))
+    for statement in [
+      "UPDATE Artist SET name = 'x'", "DELETE FROM Plain", "INSERT INTO Keyed VALUES ('a', 1, 2)",
+    ] {
+      #expect(throws: PlainDatabase.Failure.self) { try shell.execute(statement) }
+    }
+    let alone = try world.open(1, StoreConfiguration(changeJournal: .full))
+    let code = Self.code { try alone.write { tx in _ = try tx.insert(Artist(id: 2, name: "Bo")) } }
+    #expect(code == .configurationConflict)
+    alone.close()
+    #expect(try world.content(1) == before)
+  }
+
+  @Test func aFileThatWasChangedWithoutTheLedgerIsFound() throws {
+    let world = try SharedWorld()
+    try world.members[0].write { tx in _ = try tx.insert(Artist(id: 1, name: "Ada")) }
+    try world.members[1].refresh()
+    world.close(1)
+    let file = try PlainDatabase(world.path(1))
+    try file.execute(
+      """
+      DROP TRIGGER _ms_member_update_Artist;
+      DROP TRIGGER _ms_member_update_Album;
+      UPDATE Artist SET name = 'x'
+      """)
+    let store = try world.member(1)
+    try world.members[0].write { tx in try tx.set(\Artist.name, to: "Eve", for: 1) }
+    #expect(Self.code { try store.refresh() } == .memberDiverged)
+    #expect(try store.fetch(Artist.all).map { $0.name } == ["x"])
+  }
+
+  @Test func aLedgerThatLostCommitsIsFound() throws {
+    let world = try SharedWorld(memberCount: 1)
+    try world.members[0].write { tx in _ = try tx.insert(Artist(id: 1, name: "Ada")) }
+    world.close(0)
+    let file = try PlainDatabase(world.path(0))
+    try file.execute("UPDATE _ms_member SET number = 5")
+    let store = try world.member(0)
+    let code = Self.code { try store.write { tx in _ = try tx.insert(Artist(id: 2, name: "Bo")) } }
+    #expect(code == .ledgerLostCommits)
+  }
+
+  @Test func theSchemaOfASharedStoreStays() throws {
+    let world = try SharedWorld()
+    let before = try world.content(0)
+    let codes: [StoreError.Code?] = [
+      Self.code { try world.members[0].write { tx in try tx.execute("CREATE TABLE New (a)") } },
+      Self.code { _ = try world.members[0].compact() },
+    ]
+    #expect(codes == [.unsupportedSchema, .unsupportedSchema])
+    #expect(try world.content(0) == before)
+    try world.checkEqual()
+  }
+
+  @Test func aFileWithContentOfItsOwnDoesNotJoin() throws {
+    let world = try SharedWorld(memberCount: 1)
+    let own = try world.open(7, StoreConfiguration())
+    own.close()
+    #expect(Self.code { _ = try world.member(7) } == .configurationConflict)
+  }
+}
