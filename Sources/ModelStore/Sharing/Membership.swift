@@ -28,6 +28,8 @@ final class Membership: Sendable {
   private struct State {
     var isMember = false
     var hasEnded = false
+    /// Whether the latest attempt to follow reached the ledger's head.
+    var isNearHead = false
     /// A commit whose outcome the ledger has not told yet. Nothing is written before it does.
     var unresolved: TransactionID?
     var isRung = false
@@ -53,6 +55,8 @@ final class Membership: Sendable {
   /// Whether the file is a member. Writes take turns from then on.
   var isActive: Bool { state.withLock { $0.isMember } }
 
+  private var isNearHead: Bool { state.withLock { $0.isNearHead } }
+
   // Turns
 
   /// Waits until this process may make the next commit of the store, and applies what it missed.
@@ -64,7 +68,8 @@ final class Membership: Sendable {
     guard isActive else { return nil }
     do {
       try resolve()
-      let number = try catchUp()
+      // A turn holds back all members, so only few commits may be missed when it begins.
+      let number = try isNearHead ? applying { try $0.standing().number } : catchUp()
       let turn = try ledger.turn(after: number, deadline: patience)
       do {
         let member = try apply(turn.missed)
@@ -156,7 +161,10 @@ final class Membership: Sendable {
     var number = try applying { try $0.standing().number }
     while true {
       let commits = try ledger.commits(after: number, limit: Self.pageCount)
-      guard !commits.isEmpty else { return number }
+      guard !commits.isEmpty else {
+        state.withLock { $0.isNearHead = true }
+        return number
+      }
       number = try apply(commits).number
     }
   }
@@ -262,6 +270,7 @@ final class Membership: Sendable {
     } catch {
       let isNew = state.withLock { state in
         defer { state.hasFailed = true }
+        state.isNearHead = false
         return !state.hasFailed && !state.hasEnded
       }
       if isNew { report(StoreError(reporting: Self.storeError(error))) }
