@@ -117,9 +117,13 @@ import Testing
     #expect(
       found.sorted() == [
         "EmptyFile.swift: let descriptor = open(path, O_CREAT | O_EXCL | O_RDWR | O_NOFOLLOW | O_CLOEXEC, 0o600)",
+        // Only a copy that no connection has: before it is opened, and after it was closed.
+        "Joining.swift: descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW)",
+        "Joining.swift: let descriptor = open(path, O_WRONLY | O_CLOEXEC | O_NOFOLLOW)",
         "LogHeader.swift: let descriptor = open(logPath, O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK)",
         "PartialFile.swift: open(path, flags | O_CLOEXEC)",
         "ReaderPool.swift: let connection = try open()",
+        "SharedLedger.swift: func open() throws -> any CommitLedger { try connect() }",
         "SpaceReserve.swift: let descriptor = open(path, O_CREAT | O_EXCL | O_WRONLY | O_NOFOLLOW | O_CLOEXEC, Self.mode)",
       ])
   }
