@@ -168,7 +168,7 @@ package struct LedgerCommit: Hashable, Sendable {
 package struct LedgerStanding: Hashable, Sendable {
   package var number: CommitNumber
   package var hash: CommitHash
-  /// Another number each time that the schema changed, so that members begin anew from a snapshot.
+  /// Another number each time that the schema changed, so that members begin from a new snapshot.
   package var epoch: Int64
   /// A digest of the tables, indexes, triggers and views. A member with another one takes no turn.
   package var schema: [UInt8]
