@@ -12,6 +12,8 @@ import Testing
       try tx.insert(Artist(id: 1, name: "Ada"))
       try tx.insert(Album(id: 2, title: "One", artistID: 1))
     }
+    // Commits that arrive together would be one event.
+    try world.members[1].refresh()
     try world.members[0].write { tx in try tx.set(\Artist.name, to: "Eve", for: 1) }
     try world.members[1].refresh()
     // A write begins after every commit before it, so observers have received them.
