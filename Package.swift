@@ -51,13 +51,20 @@ let package = Package(
       dependencies: ["CSQLite", "SchemaCompiler"],
       resources: [.embedInCode("Migrations")]
     ),
-    .macro(
-      name: "ModelStoreMacroPlugin",
+    .target(
+      name: "ModelMacroExpansion",
       dependencies: [
-        .product(name: "SwiftCompilerPlugin", package: "swift-syntax"),
         .product(name: "SwiftDiagnostics", package: "swift-syntax"),
         .product(name: "SwiftSyntax", package: "swift-syntax"),
         .product(name: "SwiftSyntaxBuilder", package: "swift-syntax"),
+        .product(name: "SwiftSyntaxMacros", package: "swift-syntax"),
+      ]
+    ),
+    .macro(
+      name: "ModelStoreMacroPlugin",
+      dependencies: [
+        "ModelMacroExpansion",
+        .product(name: "SwiftCompilerPlugin", package: "swift-syntax"),
         .product(name: "SwiftSyntaxMacros", package: "swift-syntax"),
       ]
     ),
@@ -159,7 +166,7 @@ let package = Package(
       name: "ModelStoreMacroTests",
       dependencies: [
         "ModelStoreMacro",
-        "ModelStoreMacroPlugin",
+        "ModelMacroExpansion",
         .product(name: "SwiftSyntaxMacrosGenericTestSupport", package: "swift-syntax"),
       ]
     ),

@@ -1,10 +1,13 @@
+internal import ModelMacroExpansion
 internal import SwiftSyntax
 internal import SwiftSyntaxBuilder
 internal import SwiftSyntaxMacroExpansion
+internal import SwiftSyntaxMacros
 internal import SwiftSyntaxMacrosGenericTestSupport
 internal import Testing
 
-@testable internal import ModelStoreMacroPlugin
+private struct ModelMacro: ModelExpansion {}
+private struct FieldMarkerMacro: FieldMarkerExpansion {}
 
 private let macroSpecs: [String: MacroSpec] = [
   "Model": MacroSpec(type: ModelMacro.self, conformances: ["Model", "Identifiable"]),

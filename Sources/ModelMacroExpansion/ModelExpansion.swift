@@ -1,11 +1,13 @@
 internal import SwiftDiagnostics
-internal import SwiftSyntax
+package import SwiftSyntax
 internal import SwiftSyntaxBuilder
-internal import SwiftSyntaxMacros
+package import SwiftSyntaxMacros
 
 /// `@Model`: reads the struct into a ``ModelDescription`` and prints the members of its
 /// conformance.
-struct ModelMacro {
+package protocol ModelExpansion: MemberMacro, ExtensionMacro {}
+
+extension ModelExpansion {
   private static func description(
     of declaration: some DeclGroupSyntax, attribute: AttributeSyntax,
     in context: some MacroExpansionContext
@@ -14,10 +16,8 @@ struct ModelMacro {
     let description = parser.parse(declaration)
     return (parser.diagnostics.isEmpty ? description : nil, parser.diagnostics)
   }
-}
 
-extension ModelMacro: MemberMacro {
-  static func expansion(
+  package static func expansion(
     of node: AttributeSyntax, providingMembersOf declaration: some DeclGroupSyntax,
     conformingTo protocols: [TypeSyntax], in context: some MacroExpansionContext
   ) throws -> [DeclSyntax] {
@@ -26,10 +26,8 @@ extension ModelMacro: MemberMacro {
     guard let description else { return [] }
     return ModelPrinter(model: description).members.map { "\(raw: $0)" }
   }
-}
 
-extension ModelMacro: ExtensionMacro {
-  static func expansion(
+  package static func expansion(
     of node: AttributeSyntax, attachedTo declaration: some DeclGroupSyntax,
     providingExtensionsOf type: some TypeSyntaxProtocol, conformingTo protocols: [TypeSyntax],
     in context: some MacroExpansionContext

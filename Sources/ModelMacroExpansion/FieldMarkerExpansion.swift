@@ -1,11 +1,13 @@
 internal import SwiftDiagnostics
-internal import SwiftSyntax
-internal import SwiftSyntaxMacros
+package import SwiftSyntax
+package import SwiftSyntaxMacros
 
 /// `@Key`, `@Unique`, `@Column`, `@Validate`, `@Reference` and `@Ordered`. They expand to nothing,
 /// because `@Model` reads them. This only refuses misplaced attributes that `@Model` never sees.
-struct FieldMarkerMacro: PeerMacro {
-  static func expansion(
+package protocol FieldMarkerExpansion: PeerMacro {}
+
+extension FieldMarkerExpansion {
+  package static func expansion(
     of node: AttributeSyntax, providingPeersOf declaration: some DeclSyntaxProtocol,
     in context: some MacroExpansionContext
   ) throws -> [DeclSyntax] {
