@@ -6,8 +6,10 @@
   @testable import ModelStorePostgres
 
   /// Each kind of failure of a real server is one case of `LedgerError`.
+  ///
+  /// One test at a time: PostgreSQL refuses one of two GRANT on the same table at once.
   @Suite(
-    .tags(.process), .ownThreads, .timeLimit(.minutes(30)),
+    .tags(.process), .serialized, .ownThreads, .timeLimit(.minutes(30)),
     .enabled(if: PostgresServer.isInstalled, "PostgreSQL's programs are missing."))
   struct PostgresErrorTests {
     /// A server whose tests change its rights. It asks the user `guarded` for a password.
