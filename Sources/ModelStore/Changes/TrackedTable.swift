@@ -12,8 +12,8 @@ final class TrackedTable: Sendable {
   let rowsAreRecords: Bool
   /// The fields to read, ascending; the key's fields are always included.
   let fields: [Int]
-  /// For each field, where the preupdate hook finds its column; nil for a virtual column, which the
-  /// hook cannot read.
+  /// For each field, where the preupdate hook finds its column; nil for a column that it cannot
+  /// read.
   let storedColumns: [StoredColumn?]
   /// Fields whose NULL in the hook may stand for a default: rows older than an ALTER TABLE ADD
   /// COLUMN do not store it. See <https://sqlite.org/lang_altertable.html#altertabaddcol>.
@@ -37,16 +37,12 @@ final class TrackedTable: Sendable {
     rowsAreRecords = schema.rowIDFieldIndex != nil
     let needed = wanted.map { $0.union(key) }
     fields = schema.fields.indices.filter { needed?.contains($0) ?? true }
-    var storedCount = 0
+    let places = StoredColumn.all(
+      of: columns.map(\.stored), isWithoutRowID: schema.isWithoutRowID)
     var stored: [String: StoredColumn] = [:]
     var defaulted: Set<String> = []
-    for (position, column) in columns.enumerated() {
-      if !column.isVirtual {
-        stored[column.name] = StoredColumn(
-          position: position, storedPosition: storedCount, isReal: column.isReal,
-          isWithoutRowID: schema.isWithoutRowID)
-        storedCount += 1
-      }
+    for (column, place) in zip(columns, places) {
+      stored[column.name] = place
       if column.hasDefault { defaulted.insert(column.name) }
     }
     let rowIDField = schema.rowIDFieldIndex
@@ -70,10 +66,8 @@ final class TrackedTable: Sendable {
   /// The facts about one column that capture needs.
   struct ColumnFacts: Hashable, Sendable {
     var name: String
-    var isVirtual: Bool
     var hasDefault: Bool
-    /// Whether the column converts integers to reals: <https://sqlite.org/datatype3.html#affinity>.
-    var isReal: Bool
+    var stored: StoredColumn.Facts
   }
 
   /// Returns an array as wide as the model with values at `fields`. The rest are NULL and are never

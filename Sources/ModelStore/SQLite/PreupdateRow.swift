@@ -56,7 +56,7 @@ struct PreupdateRow: ~Copyable {
     if column.isRowID { return .integer(oldRowID) }
     var value: OpaquePointer?
     let index = column.index(inUpdatedRow: false)
-    return column.stored(
+    return try column.formerlyStored(
       try read(sqlite3_preupdate_old(database, index, &value), value, column.position))
   }
 

@@ -3,8 +3,8 @@ struct SharedTable: Hashable, Sendable {
   let name: String
   /// The columns that are not generated, in their order.
   let columns: [String]
-  /// For each of ``columns``, where the preupdate hook finds it.
-  let storedColumns: [StoredColumn]
+  /// For each of ``columns``, where the preupdate hook finds it; nil if it cannot read it.
+  let storedColumns: [StoredColumn?]
   /// The places in ``columns`` whose NULL in the hook may stand for a default: rows older than an
   /// ALTER TABLE ADD COLUMN do not store it.
   let columnsWithDefault: Set<Int>
@@ -105,12 +105,9 @@ struct SharedTables: Sendable {
     let table: String
     let isWithoutRowID: Bool
     let name: String
-    let type: String
     let isGenerated: Bool
-    let isVirtual: Bool
-    /// The place in the primary key from 1; 0 if it is not in it.
-    let keyPlace: Int64
     let hasDefault: Bool
+    let stored: StoredColumn.Facts
   }
 
   private static func columns(on connection: Connection) throws -> [Column] {
@@ -127,9 +124,11 @@ struct SharedTables: Sendable {
       let hidden = try row.integer(at: 4)
       return Column(
         table: try row.text(at: 0), isWithoutRowID: try row.integer(at: 1) != 0,
-        name: try row.text(at: 2), type: try row.text(at: 3), isGenerated: hidden != 0,
-        isVirtual: hidden == 2, keyPlace: try row.integer(at: 5),
-        hasDefault: try row.integer(at: 6) != 0)
+        name: try row.text(at: 2), isGenerated: hidden != 0,
+        hasDefault: try row.integer(at: 6) != 0,
+        stored: StoredColumn.Facts(
+          declaredType: try row.text(at: 3), isVirtual: hidden == 2,
+          keyPosition: Int(try row.integer(at: 5))))
     }
     .filter { !ofMemberOnly.contains($0.table) }
   }
@@ -145,23 +144,10 @@ struct SharedTables: Sendable {
         "The table \(name) has columns with all three names of its rowid, so its rows cannot be shared. Rename one of the columns rowid, _rowid_ and oid."
       )
     }
-    var storedCount = 0
-    var kept: [(column: Column, stored: StoredColumn)] = []
-    for (position, column) in all.enumerated() {
-      if !column.isGenerated {
-        let isReal = ColumnAffinity(declaredType: column.type) == .real
-        kept.append(
-          (
-            column,
-            StoredColumn(
-              position: position, storedPosition: storedCount, isReal: isReal,
-              isWithoutRowID: isWithoutRowID)
-          ))
-      }
-      if !column.isVirtual { storedCount += 1 }
-    }
-    let key = kept.indices.filter { kept[$0].column.keyPlace > 0 }
-      .sorted { kept[$0].column.keyPlace < kept[$1].column.keyPlace }
+    let stored = StoredColumn.all(of: all.map(\.stored), isWithoutRowID: isWithoutRowID)
+    let kept = zip(all, stored).map { (column: $0, stored: $1) }.filter { !$0.column.isGenerated }
+    let key = kept.indices.filter { kept[$0].column.stored.keyPosition > 0 }
+      .sorted { kept[$0].column.stored.keyPosition < kept[$1].column.stored.keyPosition }
     return SharedTable(
       name: name, columns: kept.map(\.column.name), storedColumns: kept.map(\.stored),
       columnsWithDefault: Set(kept.indices.filter { kept[$0].column.hasDefault }),

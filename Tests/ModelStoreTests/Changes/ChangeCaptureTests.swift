@@ -40,8 +40,14 @@ import Testing
         ],
         key: ["id"]),
       columns: [
-        TrackedTable.ColumnFacts(name: "id", isVirtual: false, hasDefault: false, isReal: false),
-        TrackedTable.ColumnFacts(name: "v", isVirtual: false, hasDefault: false, isReal: false),
+        TrackedTable.ColumnFacts(
+          name: "id", hasDefault: false,
+          stored: StoredColumn.Facts(
+            declaredType: "INTEGER", isVirtual: false, keyPosition: 1)),
+        TrackedTable.ColumnFacts(
+          name: "v", hasDefault: false,
+          stored: StoredColumn.Facts(
+            declaredType: "INTEGER", isVirtual: false, keyPosition: 0)),
       ], wanted: nil)
   }
 

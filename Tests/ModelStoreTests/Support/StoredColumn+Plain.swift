@@ -4,6 +4,6 @@ extension StoredColumn {
   /// A column of a table that has a rowid and no virtual columns.
   static func plain(_ position: Int) -> StoredColumn {
     StoredColumn(
-      position: position, storedPosition: position, isReal: false, isWithoutRowID: false)
+      position: position, storedPosition: position, affinity: .blob, isWithoutRowID: false)
   }
 }

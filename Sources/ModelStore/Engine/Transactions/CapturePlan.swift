@@ -62,9 +62,10 @@ struct CaptureFacts: Sendable {
           ExactText(table.name.asciiFolded),
           table.columns.map { column in
             TrackedTable.ColumnFacts(
-              name: column.name, isVirtual: column.generated == .virtual,
-              hasDefault: column.defaultSQL != nil,
-              isReal: ColumnAffinity(declaredType: column.declaredType) == .real)
+              name: column.name, hasDefault: column.defaultSQL != nil,
+              stored: StoredColumn.Facts(
+                declaredType: column.declaredType, isVirtual: column.generated == .virtual,
+                keyPosition: column.keyPosition))
           }
         )
       })
@@ -77,7 +78,7 @@ struct CaptureFacts: Sendable {
   init(reading connection: Connection) throws {
     let tables = try connection.rows(
       """
-      SELECT l.name, c.name, c.type, c.hidden = 2, c.dflt_value IS NOT NULL
+      SELECT l.name, c.name, c.type, c.hidden = 2, c.dflt_value IS NOT NULL, c.pk
       FROM pragma_table_list AS l
       JOIN pragma_table_xinfo(l.name, 'main') AS c
       WHERE l.schema = 'main' AND l.type <> 'view' AND c.hidden <> 1
@@ -87,9 +88,10 @@ struct CaptureFacts: Sendable {
       (
         table: ExactText(try row.text(at: 0).asciiFolded),
         column: TrackedTable.ColumnFacts(
-          name: try row.text(at: 1), isVirtual: try row.integer(at: 3) != 0,
-          hasDefault: try row.integer(at: 4) != 0,
-          isReal: ColumnAffinity(declaredType: try row.text(at: 2)) == .real)
+          name: try row.text(at: 1), hasDefault: try row.integer(at: 4) != 0,
+          stored: StoredColumn.Facts(
+            declaredType: try row.text(at: 2), isVirtual: try row.integer(at: 3) != 0,
+            keyPosition: Int(try row.integer(at: 5))))
       )
     }
     columns = Dictionary(grouping: tables, by: \.table).mapValues { $0.map(\.column) }
