@@ -7,9 +7,10 @@ enum AddedColumns {
   /// - Precondition: `connection` is in a write transaction.
   /// - Complexity: Linear in the table's rows when the statement adds a column with a default.
   static func run(_ statement: SQLText, on connection: Connection) throws {
-    let before = try Catalog(reading: connection)
+    let names = alteredTable(statement.sql).map { [$0] }
+    let before = try Catalog(reading: connection, only: names)
     try connection.run(statement)
-    let after = try Catalog(reading: connection)
+    let after = try Catalog(reading: connection, only: names)
     for table in after.tables where table.kind == .table {
       guard let old = before.table(named: table.name) else { continue }
       let added = table.columns.first { column in
@@ -17,6 +18,15 @@ enum AddedColumns {
       }
       if let added { try rewrite(table, touching: added, on: connection) }
     }
+  }
+
+  /// Returns the name of the table, which a statement that adds a column keeps.
+  ///
+  /// - Returns: nil if the statement names no table.
+  private static func alteredTable(_ statement: String) -> String? {
+    let source = SQLTokens(statement)
+    let names = source.significant.dropFirst(2).map(source.name)
+    return names.dropFirst().first == "." ? names.dropFirst(2).first : names.first
   }
 
   /// Rewrites every row without firing the table's triggers, because no value changes.
