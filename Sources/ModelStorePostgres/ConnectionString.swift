@@ -40,6 +40,15 @@
       attempts = try Self.attempts(options)
     }
 
+    /// All options but passwords. Two strings with the same identity connect as the same user to
+    /// the same database.
+    var identity: String {
+      attempts.map { attempt in
+        attempt.options.filter { !$0.keyword.hasSuffix("password") }
+          .map { "\($0.keyword)=\($0.value)" }.sorted().joined(separator: " ")
+      }.joined(separator: ", ")
+    }
+
     /// The text without passwords.
     func redacted(_ text: String) -> String {
       secrets.reduce(text) { text, secret in text.replacing(secret, with: "***") }

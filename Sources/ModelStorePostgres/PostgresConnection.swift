@@ -20,6 +20,7 @@
     private let secrets: ConnectionString
     /// How long the connection waits for more, once bytes came or went.
     private let patience: Duration
+    private let processID = getpid()
     /// The names of statements that PostgreSQL keeps, or will have when the group is executed.
     private var prepared: Set<String> = []
     /// What the server will answer, in order.
@@ -58,7 +59,8 @@
     }
 
     deinit {
-      PQfinish(handle)
+      // A forked child has a copy of its parent's socket, over which this would say goodbye.
+      if getpid() == processID { PQfinish(handle) }
       unreplicated.deallocate()
     }
 

@@ -6,6 +6,7 @@
     let head: LedgerStanding
     let missed: [LedgerCommit]
     private let ledger: PostgresLedger
+    private let start = ContinuousClock.now
     /// nil after the turn has ended. If the turn is released before, the lease rolls back.
     private var lease: ConnectionLane.Lease?
 
@@ -33,6 +34,7 @@
       defer { lease.end() }
       let connection = lease.connection
       let arguments = try arguments(of: commit)
+      guard start.duration(to: .now) < ledger.limits.turn else { throw tookTooLong }
       // PostgreSQL compresses a large record and writes it twice, which takes it some time.
       let end = ledger.limits.answerTime + .seconds(commit.record.count >> 20)
       do {
@@ -40,7 +42,7 @@
         try connection.add(.append, arguments)
       } catch let failure as PostgresFailure {
         // COMMIT was not sent.
-        throw failure.ledgerError
+        throw failure.isIdleTooLong ? tookTooLong : failure.ledgerError
       }
       do {
         try connection.add(.commit)
@@ -51,7 +53,8 @@
         try connection.endGroup(until: end)
         try confirm(try connection.readGroup(until: end), commit)
       } catch let failure as PostgresFailure {
-        guard connection.isBroken, !failure.isIdleTooLong else { throw failure.ledgerError }
+        guard !failure.isIdleTooLong else { throw tookTooLong }
+        guard connection.isBroken else { throw failure.ledgerError }
         throw LedgerError.outcomeUnknown(commit.transaction)
       }
       guard !connection.takeUnreplicated() else {
@@ -73,6 +76,12 @@
         .integer(commit.transaction.rawValue), .bytes(commit.hash.bytes), .bytes(commit.record),
         .integer(head.number.rawValue), .bytes(head.hash.bytes),
       ]
+    }
+
+    private var tookTooLong: LedgerError {
+      .failed(
+        "The transaction took longer than \(ledger.limits.turn), after which PostgreSQL lets other "
+          + "members write. Write less in one transaction.")
     }
 
     private func confirm(_ results: [PostgresResult], _ commit: LedgerCommit) throws {

@@ -26,7 +26,9 @@
       } catch let error as LedgerError {
         throw error.storeError
       }
-      return SharedLedger(name: store, description: ledger.description) { ledger }
+      return SharedLedger(name: store, description: "PostgreSQL \(ledger.string.identity)") {
+        ledger
+      }
     }
   }
 #endif

@@ -100,16 +100,20 @@ final class Maintenance: Sendable {
   private func repairJournal(
     _ writer: inout Writer, afterOwnChange isOwn: Bool, waiting isWaiting: Bool
   ) {
-    guard let head = writer.journal, !head.damaged.isEmpty, isOwn || writer.mayRepairJournal,
-      membership?.isActive != true
+    guard let head = writer.journal, !head.damaged.isEmpty, isOwn || writer.mayRepairJournal
     else { return }
     let connection = writer.connection
     let journal = JournalEditor(schema: schema)
     do {
-      func repair() throws {
-        try connection.inTransaction { try journal.align(keeping: nil, on: connection) }
+      func repair() throws -> Bool {
+        try connection.inTransaction {
+          // The triggers of a member are those of all members.
+          guard try MemberRecord(reading: connection) == nil else { return false }
+          try journal.align(keeping: nil, on: connection)
+          return true
+        }
       }
-      try isWaiting ? repair() : connection.hooks.withoutWaiting(repair)
+      guard try isWaiting ? repair() : connection.hooks.withoutWaiting(repair) else { return }
       try connection.hooks.withoutStopping { try schema.reload(&writer) }
       reportRepair(of: head, &writer, afterOwnChange: isOwn)
     } catch let error as SQLiteError where error.code.primary == .busy {
@@ -195,7 +199,7 @@ final class Maintenance: Sendable {
     try configuration.checkWritable()
     try writer.checkReady()
     let connection = writer.connection
-    let turn = reach == .members ? try membership?.beginTurn() : nil
+    let turn = reach == .members ? try membership.beginTurn(of: writer) : nil
     defer { turn?.end(on: connection) }
     let result: Result
     do {
@@ -205,7 +209,11 @@ final class Maintenance: Sendable {
           // Publishes foreign commits before `body` could trim them.
           try self.foreignSync.catchUp(&writer)
           let result = try body(connection)
-          try turn?.append(.make(first: nil), on: connection, schemaChanged: false)
+          if let turn {
+            // Cancelling the task must not keep this file from what the ledger has.
+            turns.writer.shield()
+            try turn.append(.make(first: nil), on: connection)
+          }
           return result
         }
       }

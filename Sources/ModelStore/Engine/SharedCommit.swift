@@ -48,9 +48,13 @@ struct SharedCommit {
     let start = ContinuousClock.now
     let capture: OpenWrite.Capture
     do {
-      turn = try engine.membership?.beginTurn()
+      turn = try engine.membership.beginTurn(of: writer)
       capture = try begin(for: first, &writer)
-      try turn?.start(on: writer.connection)
+      do {
+        try turn?.start(on: writer.connection)
+      } catch {
+        throw writer.failure(writer.connection.rollBack(after: error))
+      }
     } catch {
       turn?.end(on: writer.connection)
       // The others wait for their own turns, as they would after a write alone.
@@ -137,6 +141,7 @@ struct SharedCommit {
     cycle.timer = waiting.timer
     do {
       let (_, changes) = try cycle.judged(write, by: validators, body)  // 4 to 8
+      try turn?.check(write)
       try write.sign(taggedBy: waiting.timer)  //  9 commit record
       return Member(waiting: waiting, write: write, changes: changes, edits: try write.keep())
     } catch {

@@ -49,7 +49,7 @@ final class StoreEngine: Sendable {
         path: file.path,
         queue: connections.writer.makeTurnQueue(label: "modelstore.signal"),
         means: file.isInMemory ? .nothing : .best))
-    membership = try Membership(of: file, configuration)
+    membership = try Membership(of: file, configuration, with: connections)
     let turns = WriterTurns(writer: connections.writer, broker: broker)
     line = WriteLine(turns: turns)
     maintenance = Maintenance(

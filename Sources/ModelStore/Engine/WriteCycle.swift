@@ -50,7 +50,7 @@ struct WriteCycle {
     let value: Result
     let published: ChangeSet
     timer?.beginTurn()
-    let turn = ending == .commit ? try engine.membership?.beginTurn() : nil  //  1 among members
+    let turn = try turn(of: writer)  //  1 among members
     defer { turn?.end(on: writer.connection) }
     let write = try begin(&writer, validators)  //  2 BEGIN, 3 foreign commits
     timer?.end(\.begin)
@@ -58,6 +58,7 @@ struct WriteCycle {
       try turn?.start(on: writer.connection)
       let changes: [RecordChange]
       (value, changes) = try judged(write, by: validators, body)  // 4 to 8
+      try turn?.check(write)
       guard ending == .commit else {
         try write.rollBack()
         return (value, ChangeSet(version: 0, changes: changes))
@@ -80,6 +81,10 @@ struct WriteCycle {
     }
     engine.maintenance.run(&writer, afterSchemaChange: write.schemaChanged)  // 11
     return (value, published)
+  }
+
+  private func turn(of writer: Writer) throws -> MemberTurn? {
+    ending == .commit ? try engine.membership.beginTurn(of: writer) : nil
   }
 
   /// Steps 2 and 3. Begins the transaction, catches up with other connections, and starts to
@@ -109,7 +114,6 @@ struct WriteCycle {
   ) throws -> OpenWrite.Capture {
     try engine.foreignSync.beginWrite(&writer)
     if ending == .commit, writer.needsJournalRepair {
-      try engine.membership?.checkMayRepair()
       try writer.connection.rollBack()
       engine.maintenance.repairJournal(before: &writer)
       // If the outcome of the repair's COMMIT is unknown, the store must not write again.

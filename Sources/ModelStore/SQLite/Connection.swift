@@ -309,6 +309,11 @@ final class Connection {
     return mode
   }
 
+  /// Reads whether the file has a write-ahead log, for a connection that does not convert it.
+  func noteLog() throws {
+    hasLog = try journalMode() == "wal"
+  }
+
   /// Begins a write transaction. If it may restart the log, blocks every checkpoint of the file
   /// until it ends.
   ///

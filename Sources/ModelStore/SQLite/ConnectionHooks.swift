@@ -121,6 +121,13 @@ final class ConnectionHooks {
     return try body()
   }
 
+  /// Lets a stop request stop statements, or not, until the next call.
+  ///
+  /// ``withoutStopping(_:)`` is better where one function begins and ends what must not be stopped.
+  func setStops(_ stops: Stops) { mayStop = stops == .allowed }
+
+  enum Stops { case allowed, refused }
+
   /// Keeps ``walFrameCount`` up to date from now on. Call it after the last `PRAGMA
   /// wal_autocheckpoint`, which removes the hook:
   /// <https://sqlite.org/c3ref/wal_autocheckpoint.html>.

@@ -8,8 +8,9 @@ final class CommitApplier {
   private var tables: SharedTables?
   private var schemaVersion: Int64?
 
-  init(path: String, policy: Connection.Policy) throws(SQLiteError) {
+  init(path: String, policy: Connection.Policy) throws {
     connection = try Connection(path: path, role: .applier, policy: policy)
+    try connection.noteLog()
   }
 
   /// Applies `commits`, which follow each other, in one transaction. Commits that the file has
@@ -70,12 +71,20 @@ final class CommitApplier {
       }
       guard isRight else { throw diverged(record, "the table \(changes.name) has other columns") }
       for row in changes.rows { try check(row, table, record) }
-      try apply(changes.rows, to: table)
+      do {
+        try apply(changes.rows, to: table)
+      } catch let error as SQLiteError where error.code.primary == .constraint {
+        throw diverged(record, "\(error.message) in \(table.name)")
+      }
     }
-    for sequence in record.sequences {
-      try connection.run(
-        "UPDATE main.sqlite_sequence SET seq = \(sequence.number) WHERE name = \(sequence.table)")
-      guard connection.changeCount == 0 else { continue }
+    if tables.hasSequences { try set(record.sequences) }
+  }
+
+  /// Gives the file exactly these numbers of AUTOINCREMENT.
+  private func set(_ sequences: [CommitRecord.Sequence]) throws {
+    guard try CommitRecord.Sequence.all(on: connection) != sequences else { return }
+    try connection.run("DELETE FROM main.sqlite_sequence")
+    for sequence in sequences {
       try connection.run(
         """
         INSERT INTO main.sqlite_sequence (name, seq)
@@ -92,6 +101,8 @@ final class CommitApplier {
     let isSame =
       switch (row.before, present) {
       case (nil, nil): true
+      // The present row goes in the same commit, or the insertion fails.
+      case (nil, let present?): !table.has(present, row.identity)
       case (let before?, let present?):
         zip(before, present).allSatisfy { before, present in before.map { $0 == present } ?? true }
       default: false

@@ -8,8 +8,8 @@ struct CommitRecord: Hashable, Sendable {
   /// generated, in their order.
   struct Row: Hashable, Sendable {
     let identity: ChangeCapture.RowIdentity
-    /// nil if the row is new. A value is nil if SQLite could not tell it: an old row does not store
-    /// the default of a column that was added later.
+    /// nil if the row is new. A value is nil if SQLite's hook does not know it: an old row does not
+    /// store the default of a column that was added later, and some columns cannot be read.
     let before: [SQLValue?]?
     /// nil if the row was deleted.
     let after: [SQLValue]?
@@ -20,7 +20,8 @@ struct CommitRecord: Hashable, Sendable {
     var rows: [Row]
   }
 
-  /// The largest row number that AUTOINCREMENT has given in a table. No hook reports it.
+  /// The largest row number that AUTOINCREMENT has given in a table. No hook reports it, so a
+  /// record has the numbers of all tables.
   struct Sequence: Hashable, Sendable {
     let table: String
     let number: Int64
@@ -41,6 +42,15 @@ struct CommitRecord: Hashable, Sendable {
     let bytes = self.bytes
     return LedgerCommit(
       number: number, transaction: transaction, hash: CommitHash(of: bytes), record: bytes)
+  }
+}
+
+extension CommitRecord.Sequence {
+  /// Returns the numbers of a file that has such tables, in the order of their names.
+  static func all(on connection: Connection) throws -> [CommitRecord.Sequence] {
+    try connection.rows("SELECT name, seq FROM main.sqlite_sequence ORDER BY name") { row in
+      CommitRecord.Sequence(table: try row.text(at: 0), number: try row.integer(at: 1))
+    }
   }
 }
 

@@ -37,8 +37,8 @@ final class Membership: Sendable {
     var bell: (any Doorbell)?
     /// Whether the latest attempt to follow failed and was reported.
     var hasFailed = false
-    /// The tables in the schema version in which they were read.
-    var tables: (schemaVersion: Int64, tables: SharedTables)?
+    /// The schema in the version in which it was read.
+    var schema: (version: Int64, schema: SharedSchema)?
   }
 
   /// Applies commits on one thread at a time.
@@ -93,35 +93,44 @@ final class Membership: Sendable {
       )
     }
     guard member.number != head.number || member.hash != head.hash else { return }
-    throw lostCommits(after: min(member.number, head.number))
+    throw lostCommits
   }
 
-  /// - Throws: ``StoreError`` with code `memberDiverged` if the file is a member. Its triggers are
-  ///   those of all members, so it is made again instead of repaired.
-  func checkMayRepair() throws {
-    guard isActive else { return }
-    throw StoreError(
-      .memberDiverged,
-      "Triggers of the change journal in \(path) were changed without the ledger. Move the file away, and open the store again: it begins from the ledger's snapshot."
-    )
+  /// Checks that the ledger still has the newest commit of the file.
+  ///
+  /// - Throws: ``StoreError`` with code `ledgerLostCommits` if it does not.
+  private func checkLedgerHasCommits() throws {
+    let member = try applying { try $0.standing() }
+    let hash = try ledger.hash(of: member.number)
+    guard hash != member.hash else { return }
+    // A ledger does not keep its oldest commits for ever.
+    if hash == nil, let head = try ledger.standing(), head.number > member.number { return }
+    throw lostCommits
   }
 
-  private func lostCommits(after number: CommitNumber) -> StoreError {
+  private var lostCommits: StoreError {
     StoreError(
       .ledgerLostCommits,
       "\(path) has commits of the shared store \(name) that its ledger does not have. The ledger has probably been restored to an earlier state. Nothing was changed. Keep the file, and compare it with a new member before you decide which content to keep."
     )
   }
 
-  /// The tables of the file, as the transaction on `connection` sees them.
-  fileprivate func tables(on connection: Connection) throws -> SharedTables {
+  /// The schema of the file, as the transaction on `connection` sees it.
+  fileprivate func schema(on connection: Connection) throws -> SharedSchema {
     let version = try connection.schemaVersion()
-    if let known = state.withLock({ $0.tables }), known.schemaVersion == version {
-      return known.tables
-    }
-    let tables = try SharedTables(reading: connection)
-    state.withLock { $0.tables = (version, tables) }
-    return tables
+    if let known = state.withLock({ $0.schema }), known.version == version { return known.schema }
+    let schema = try SharedSchema(reading: connection)
+    state.withLock { $0.schema = (version, schema) }
+    return schema
+  }
+
+  /// - Throws: ``StoreError`` with code `memberDiverged` if the file has not the schema of `head`.
+  fileprivate func check(_ schema: SharedSchema, against head: LedgerStanding) throws {
+    guard schema.digest != head.schema else { return }
+    throw StoreError(
+      .memberDiverged,
+      "Tables, indexes or triggers of \(path) are not those of the shared store \(name). Another program has probably changed them without the ledger. Move the file away, and open the store again: it begins from the ledger's snapshot."
+    )
   }
 
   // Outcomes
@@ -156,13 +165,15 @@ final class Membership: Sendable {
   /// Applies what other members have committed.
   ///
   /// - Returns: The newest commit of the file.
-  @discardableResult
-  func catchUp() throws -> CommitNumber {
+  private func catchUp() throws -> CommitNumber {
     var number = try applying { try $0.standing().number }
     while true {
       let commits = try ledger.commits(after: number, limit: Self.pageCount)
       guard !commits.isEmpty else {
-        state.withLock { $0.isNearHead = true }
+        if !isNearHead {
+          try checkLedgerHasCommits()
+          state.withLock { $0.isNearHead = true }
+        }
         return number
       }
       number = try apply(commits).number
@@ -173,7 +184,8 @@ final class Membership: Sendable {
   func refresh() throws {
     guard isActive else { return }
     do {
-      try catchUp()
+      _ = try catchUp()
+      try checkLedgerHasCommits()
     } catch {
       throw Self.storeError(error)
     }
@@ -193,6 +205,9 @@ final class Membership: Sendable {
     _ body: (CommitApplier) throws -> Result
   ) throws -> Result {
     try applier.withLockUnchecked { applier in
+      guard !state.withLock({ $0.hasEnded }) else {
+        throw StoreError(.misuse, "The store is closed.")
+      }
       let present = try applier ?? CommitApplier(path: path, policy: policy)
       applier = present
       return try body(present)
@@ -308,6 +323,8 @@ final class MemberTurn {
   /// The commit before.
   private let member: MemberRecord
   private var log: RowLog?
+  private var hasSequences = false
+  private var headerNumbers: [Int64] = []
   private var sequences: [CommitRecord.Sequence] = []
   private var hasEnded = false
   /// The commit that the ledger has, until the file has it, too.
@@ -319,39 +336,39 @@ final class MemberTurn {
     self.member = member
   }
 
-  /// Begins to note rows.
+  /// Checks the file's schema, and begins to note rows.
   ///
   /// - Precondition: A write transaction is open, and nothing was changed in it.
+  /// - Throws: ``StoreError`` with code `memberDiverged`.
   func start(on connection: Connection) throws {
-    let tables = try membership.tables(on: connection)
-    let log = RowLog(of: tables)
+    let schema = try membership.schema(on: connection)
+    try membership.check(schema, against: turn.head)
+    let log = RowLog(of: schema.tables)
     self.log = log
-    sequences = try Self.sequences(tables, on: connection)
+    hasSequences = schema.tables.hasSequences
+    sequences = try sequences(on: connection)
+    headerNumbers = try Self.headerNumbers(on: connection)
     connection.hooks.onEveryRow { row in log.note(row) }
   }
 
   /// Puts the transaction into the ledger, if it changed anything. After that, only a failure of
   /// the disk can keep it from the file.
   ///
-  /// - Parameter schemaChanged: Whether the transaction changed the file's schema.
+  /// From here to ``end(on:)``, nothing stops the statements of `connection`.
+  ///
+  /// - Precondition: What could refuse the COMMIT was checked.
   /// - Throws: ``StoreError``. The ledger does not have the transaction, unless the code is
   ///   `outcomeUnknown`.
-  func append(
-    _ transaction: TransactionID, on connection: Connection, schemaChanged: Bool
-  ) throws {
-    guard !schemaChanged else {
-      throw StoreError(
-        .unsupportedSchema,
-        "A transaction cannot change the schema of a shared store. Nothing was changed.")
-    }
+  func append(_ transaction: TransactionID, on connection: Connection) throws {
     guard let log else { preconditionFailure("A turn begins before it ends.") }
     connection.hooks.onEveryRow(nil)
+    connection.hooks.setStops(.refused)
     let tables = try log.changes(on: connection)
-    let sequences = try Self.sequences(membership.tables(on: connection), on: connection)
+    let sequences = try sequences(on: connection)
     guard !tables.isEmpty || sequences != self.sequences else { return pass() }
     let commit = CommitRecord(
       number: member.number.next, previous: member.hash, transaction: transaction, tables: tables,
-      sequences: sequences == self.sequences ? [] : sequences
+      sequences: sequences
     ).ledgerCommit
     try MemberRecord.advance(to: commit.number, commit.hash, on: connection)
     hasEnded = true
@@ -384,9 +401,10 @@ final class MemberTurn {
     }
   }
 
-  /// Ends the turn, if ``append(_:on:schemaChanged:)`` has not. It does not change the transaction.
+  /// Ends the turn, if ``append(_:on:)`` has not. It does not change the transaction.
   func end(on connection: Connection) {
     connection.hooks.onEveryRow(nil)
+    connection.hooks.setStops(.allowed)
     pass()
   }
 
@@ -407,14 +425,23 @@ final class MemberTurn {
     return failure
   }
 
-  private static func sequences(
-    _ tables: SharedTables, on connection: Connection
-  ) throws -> [CommitRecord.Sequence] {
-    guard tables.hasSequences else { return [] }
-    return try connection.rows(
-      "SELECT name, seq FROM main.sqlite_sequence ORDER BY name"
-    ) { row in
-      CommitRecord.Sequence(table: try row.text(at: 0), number: try row.integer(at: 1))
+  /// - Throws: ``StoreError`` with code `unsupportedSchema` if the transaction changed one of the
+  ///   numbers in the file's header. They are not rows, so no record has them.
+  func checkHeaderNumbers(on connection: Connection) throws {
+    guard try Self.headerNumbers(on: connection) != headerNumbers else { return }
+    throw StoreError(
+      .unsupportedSchema,
+      "PRAGMA user_version and PRAGMA application_id cannot be set in a shared store, because they would reach no other member. Nothing was changed."
+    )
+  }
+
+  private static func headerNumbers(on connection: Connection) throws -> [Int64] {
+    try ["PRAGMA main.user_version", "PRAGMA main.application_id"].map { pragma in
+      try connection.firstRow(SQLText(sql: pragma), { try $0.integer(at: 0) }) ?? 0
     }
+  }
+
+  private func sequences(on connection: Connection) throws -> [CommitRecord.Sequence] {
+    hasSequences ? try CommitRecord.Sequence.all(on: connection) : []
   }
 }

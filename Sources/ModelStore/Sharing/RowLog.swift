@@ -5,7 +5,9 @@
 final class RowLog {
   private let tables: SharedTables
   private var capture = FirstImages()
-  private var hooked: HookedTables
+  private let hooked: HookedTables
+  /// The table of the latest row: a statement changes many rows of one table.
+  private var latest: Int?
   /// Why a value could not be read. The changes are then not known exactly, so the transaction
   /// fails.
   private var failure: (table: Int, error: ColumnError)?
@@ -18,7 +20,8 @@ final class RowLog {
   /// Notes a row before it changes. It is called in the preupdate hook, so it does not throw, and
   /// runs no statement.
   func note(_ row: borrowing PreupdateRow) {
-    guard failure == nil, let number = hooked.number(of: row) else { return }
+    guard failure == nil, let number = hooked.number(of: row, trying: latest) else { return }
+    latest = number
     do throws(ColumnError) {
       try note(row, in: number)
     } catch {
@@ -52,9 +55,6 @@ final class RowLog {
     if let problem { throw problem }
   }
 
-  /// Whether the schema changed, so that the hook's names of tables are no longer valid.
-  func forgetTableNames() { hooked.forget() }
-
   /// Returns the net changes of the transaction so far: for each table in the order of names, its
   /// rows in the order of their first change.
   ///
@@ -70,12 +70,10 @@ final class RowLog {
     var rows: [[CommitRecord.Row]] = Array(repeating: [], count: tables.all.count)
     for touched in capture.rows {
       let table = tables.all[touched.table]
-      let after = try table.image(of: touched.identity, on: connection)
-      let before = touched.before.map { image in
-        image.enumerated().map { place, value in
-          value.isNull && table.columnsWithDefault.contains(place) ? nil : value
-        }
-      }
+      // A statement also finds a row whose key is equal but not the same, such as “a” for “A”.
+      let present = try table.image(of: touched.identity, on: connection)
+      let after = present.flatMap { table.has($0, touched.identity) ? $0 : nil }
+      let before = touched.before.map(table.withoutDoubts)
       guard before != nil || after != nil else { continue }
       if let before, let after, before == after { continue }
       rows[touched.table].append(
@@ -88,7 +86,8 @@ final class RowLog {
 }
 
 extension SharedTable {
-  /// Returns the row with an identity; nil if there is none.
+  /// Returns the row that SQLite finds for an identity; nil if there is none. In a table without
+  /// rowid its key may be another one that SQLite takes for equal: in other letters, or 1.0 for 1.
   func image(
     of identity: ChangeCapture.RowIdentity, on connection: Connection
   ) throws -> [SQLValue]? {
@@ -97,6 +96,21 @@ extension SharedTable {
       guard try statement.step() else { return nil }
       let row = RowView(statement: statement.handle)
       return try columns.indices.map { try row.value(at: $0) }
+    }
+  }
+
+  /// Whether a row that was found for an identity has exactly its key.
+  func has(_ image: [SQLValue], _ identity: ChangeCapture.RowIdentity) -> Bool {
+    switch identity {
+    case .rowID: true
+    case .key(let values): key.map { image[$0] } == values
+    }
+  }
+
+  /// Returns a row as the hook reported it, with nil where its NULL may stand for a default.
+  fileprivate func withoutDoubts(_ image: [SQLValue?]) -> [SQLValue?] {
+    image.enumerated().map { place, value in
+      value?.isNull == true && columnsWithDefault.contains(place) ? nil : value
     }
   }
 }
@@ -108,16 +122,20 @@ extension PreupdateRow {
     guard table.rowIDName == nil else { return .rowID(after ? newRowID : oldRowID) }
     var key: [SQLValue] = []
     for place in table.key {
-      let column = table.storedColumns[place]
+      guard let column = table.storedColumns[place] else {
+        preconditionFailure("The hook reads each key of a table without rowid.")
+      }
       key.append(after ? try new(at: column) : try old(at: column))
     }
     return .key(key)
   }
 
-  fileprivate func oldImage(in table: SharedTable) throws(ColumnError) -> [SQLValue] {
-    var image: [SQLValue] = []
+  fileprivate func oldImage(in table: SharedTable) throws(ColumnError) -> [SQLValue?] {
+    var image: [SQLValue?] = []
     image.reserveCapacity(table.storedColumns.count)
-    for column in table.storedColumns { image.append(try old(at: column)) }
+    for column in table.storedColumns {
+      image.append(try column.map { column throws(ColumnError) in try old(at: column) })
+    }
     return image
   }
 }
@@ -128,7 +146,8 @@ private struct FirstImages {
     let table: Int
     let identity: ChangeCapture.RowIdentity
     /// nil if the row did not exist.
-    let before: [SQLValue]?
+    /// A value is nil if the hook cannot read it.
+    let before: [SQLValue?]?
   }
 
   private(set) var rows: [Row] = []
@@ -138,7 +157,7 @@ private struct FirstImages {
   ///
   /// - Parameter before: Returns the row as it is; called for the first touch only.
   mutating func touching(
-    table: Int, identity: ChangeCapture.RowIdentity, before: () -> [SQLValue]?
+    table: Int, identity: ChangeCapture.RowIdentity, before: () -> [SQLValue?]?
   ) {
     let found = places.first(withHash: identity.hash(in: table)) { place in
       rows[place].table == table && rows[place].identity == identity

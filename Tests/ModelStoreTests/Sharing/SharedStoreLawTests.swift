@@ -36,7 +36,9 @@ import Testing
   private static func statement(_ generator: inout SeededGenerator) -> SQLText {
     func number(_ range: ClosedRange<Int64>) -> Int64 { .random(in: range, using: &generator) }
     let (id, other, text) = (number(1...6), number(1...6), "t\(number(1...5))")
-    return switch number(0...15) {
+    let letters = ["T1", "t1", "tx", "TX"].randomElement(using: &generator)!
+    let (whole, real) = (SQLValue.integer(id), SQLValue.real(Double(id)))
+    return switch number(0...23) {
     case 0, 1: "INSERT OR REPLACE INTO Artist (id, name) VALUES (\(id), \(text))"
     case 2: "INSERT OR IGNORE INTO Album (id, title, artistID) VALUES (\(id), \(text), \(other))"
     case 3: "UPDATE Artist SET name = \(text) WHERE id = \(id)"
@@ -51,6 +53,15 @@ import Testing
     case 12: "DELETE FROM Numbered WHERE id = (SELECT max(id) FROM Numbered)"
     case 13: "INSERT OR REPLACE INTO Generated (id, a) VALUES (\(id), \(other))"
     case 14: "DELETE FROM Keyed"
+    case 15: "INSERT OR REPLACE INTO Folded (k, v) VALUES (\(letters), \(other))"
+    case 16: "UPDATE Folded SET k = \(letters) WHERE k = 'tx'"
+    case 17: "UPDATE Folded SET k = CASE k WHEN 't1' THEN 'Tx' ELSE 'T1' END"
+    case 18: "INSERT OR REPLACE INTO Loose (k, v) VALUES (\(id % 2 == 0 ? whole : real), \(other))"
+    case 19: "UPDATE Loose SET k = \(real) WHERE k = \(whole)"
+    case 20: "DELETE FROM Loose WHERE k > \(id)"
+    case 21: "INSERT OR REPLACE INTO Shifted (id, a) VALUES (\(id), \(other))"
+    case 22: "UPDATE Shifted SET id = id + 6, a = a + 1 WHERE id = \(other)"
+    case 23: "UPDATE sqlite_sequence SET seq = seq + 3 WHERE name = 'Numbered'"
     default: "UPDATE Plain SET b = b + 0.5, d = NULL WHERE a = \(text)"
     }
   }

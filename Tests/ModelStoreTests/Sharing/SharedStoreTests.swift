@@ -114,6 +114,69 @@ import Testing
     try world.checkEqual()
     #expect(try world.members[1].fetch(Artist.all).map { $0.id } == [1, 2])
   }
+
+  @Test func aKeyInOtherLettersReachesEveryMember() throws {
+    let world = try SharedWorld()
+    try world.members[0].write { tx in
+      try tx.execute("INSERT INTO Folded (k, v) VALUES ('a', 1)")
+      try tx.execute("INSERT INTO Loose (k, v) VALUES (1, 1)")
+    }
+    try world.checkEqual()
+    try world.members[0].write { tx in
+      try tx.execute("UPDATE Folded SET k = 'A'")
+      try tx.execute("UPDATE Loose SET k = 1.0")
+    }
+    try world.checkEqual()
+    let file = try PlainDatabase(world.path(1))
+    #expect(try file.rows("SELECT k, v FROM Folded") == [[.text("A"), .integer(1)]])
+    #expect(try file.rows("SELECT k, v FROM Loose") == [[.real(1), .integer(1)]])
+  }
+
+  @Test func rowsAreKnownByNameAfterAnUndoneSchemaChange() throws {
+    struct Refusal: Error {}
+    let world = try SharedWorld()
+    try world.members[0].write { tx in
+      try tx.execute("INSERT INTO Plain (a) VALUES ('x')")
+      for number in 1...3 {
+        do {
+          try tx.savepoint { tx in
+            try tx.execute("CREATE TABLE New (a)")
+            try tx.execute("INSERT INTO New VALUES (1)")
+            throw Refusal()
+          }
+        } catch is Refusal {}
+        try tx.execute("INSERT INTO Keyed (k, n, v) VALUES ('k', \(number), 1)")
+        try tx.execute("INSERT INTO Numbered (x) VALUES ('n')")
+        _ = try tx.insert(Artist(id: Int64(number), name: "Ada"))
+      }
+    }
+    try world.checkEqual()
+    #expect(try world.members[1].count(Artist.all) == 3)
+  }
+
+  @Test func aSchemaChangeFailsAlone() async throws {
+    let world = try SharedWorld()
+    let store = world.members[0]
+    let codes = await withTaskGroup(of: StoreError.Code?.self) { group in
+      for number in 1...16 as ClosedRange<Int64> {
+        group.addTask {
+          do {
+            try await store.write { tx in
+              _ = try tx.insert(Artist(id: number, name: "Ada"))
+              if number == 8 { try tx.execute("CREATE TABLE New (a)") }
+            }
+            return nil
+          } catch {
+            return (error as? StoreError)?.code
+          }
+        }
+      }
+      return await group.reduce(into: []) { codes, code in codes.append(code) }
+    }
+    #expect(codes.compactMap { $0 } == [.unsupportedSchema])
+    #expect(try await store.count(Artist.all) == 15)
+    try world.checkEqual()
+  }
 }
 
 /// What happens when the ledger, a file or a program is not as it should be.
@@ -231,6 +294,47 @@ import Testing
     #expect(try world.content(1) == before)
   }
 
+  @Test func aProgramWithoutTheLedgerKeepsTheSchema() throws {
+    let world = try SharedWorld()
+    world.close(1)
+    let before = try world.content(1)
+    let code = Self.code {
+      let store = try Store(
+        at: world.path(1), models: Artist.self, Album.self,
+        migrations: [
+          Migration(version: 1, name: "tables", sql: SharedWorld.tables, onFreshFiles: .run),
+          Migration(version: 2, name: "more", sql: "CREATE TABLE More (a)"),
+        ], configuration: StoreConfiguration(schemaChanges: .migrate))
+      store.close()
+    }
+    #expect(code == .schemaMismatch)
+    #expect(try world.content(1) == before)
+    try world.reopen(1)
+    try world.members[1].write { tx in _ = try tx.insert(Artist(id: 1, name: "Ada")) }
+    try world.checkEqual()
+  }
+
+  @Test func aMemberWithAnotherSchemaTakesNoTurn() async throws {
+    let world = try SharedWorld()
+    world.close(1)
+    try PlainDatabase(world.path(1)).execute("CREATE INDEX other ON Plain (b)")
+    let store = try world.member(1)
+    let head = try world.ledger.standing()
+    for number in 1...2 as ClosedRange<Int64> {
+      let alone = Self.code {
+        try store.write { tx in _ = try tx.insert(Artist(id: number, name: "Ada")) }
+      }
+      #expect(alone == .memberDiverged)
+      await #expect(throws: StoreError.self) {
+        try await store.write { tx in _ = try tx.insert(Artist(id: number, name: "Ada")) }
+      }
+    }
+    #expect(try world.ledger.standing() == head)
+    try await world.members[0].write { tx in _ = try tx.insert(Artist(id: 1, name: "Ada")) }
+    try await store.refresh()
+    #expect(try await store.count(Artist.all) == 1)
+  }
+
   @Test func aFileThatWasChangedWithoutTheLedgerIsFound() throws {
     let world = try SharedWorld()
     try world.members[0].write { tx in _ = try tx.insert(Artist(id: 1, name: "Ada")) }
@@ -260,14 +364,74 @@ import Testing
     #expect(code == .ledgerLostCommits)
   }
 
+  @Test func aMemberThatOnlyReadsNoticesALedgerThatLostCommits() throws {
+    let world = try SharedWorld(memberCount: 1)
+    try world.members[0].write { tx in _ = try tx.insert(Artist(id: 1, name: "Ada")) }
+    world.close(0)
+    try PlainDatabase(world.path(0)).execute("UPDATE _ms_member SET number = 5")
+    let store = try world.member(0)
+    #expect(Self.code { try store.refresh() } == .ledgerLostCommits)
+    #expect(try store.fetch(Artist.all).map { $0.name } == ["Ada"])
+    store.close()
+    // The number is right, and the commit another one.
+    try PlainDatabase(world.path(0)).execute("UPDATE _ms_member SET number = 1, hash = x'00'")
+    let other = try world.member(0)
+    #expect(Self.code { try other.refresh() } == .ledgerLostCommits)
+  }
+
+  @Test func aLoserOfTheFoundingSaysWhatToDo() throws {
+    let rival = Mutex<(@Sendable () throws -> Void)?>(nil)
+    let ledger = MemoryLedger { step in
+      if step == .found { try rival.withLock({ $0.take() })?() }
+    }
+    let world = try SharedWorld(memberCount: 0, ledger: ledger)
+    rival.withLock { [path = world.path(1), shared = world.shared] found in
+      found = {
+        var configuration = StoreConfiguration()
+        configuration.ledger = shared
+        try Store(at: path, models: Artist.self, configuration: configuration).close()
+      }
+    }
+    // Opening it once more does not make it a member of the other's store.
+    for _ in 1...2 { #expect(Self.code { _ = try world.member(0) } == .configurationConflict) }
+  }
+
+  @Test func aMemberNeedsAWriteAheadLog() throws {
+    let world = try SharedWorld(memberCount: 0)
+    try PlainDatabase(world.path(0)).execute("CREATE TABLE Other (a)")
+    var configuration = StoreConfiguration(journalMode: .asFound)
+    configuration.ledger = world.shared
+    #expect(Self.code { _ = try world.open(0, configuration) } == .configurationConflict)
+    #expect(
+      Self.code { _ = try Store.inMemory(models: Artist.self, configuration: configuration) }
+        == .configurationConflict)
+    #expect(try world.ledger.standing() == nil)
+  }
+
+  @Test func aMembersBackupIsNotRestoredOverAStore() throws {
+    let world = try SharedWorld(memberCount: 1)
+    let backup = world.directory.file("backup")
+    _ = try world.members[0].backup(to: backup)
+    let own = try world.open(7, StoreConfiguration())
+    try own.write { tx in _ = try tx.insert(Artist(id: 9, name: "Own")) }
+    own.close()
+    let before = try world.content(7)
+    let code = Self.code {
+      _ = try Store.restore(world.path(7), from: backup)
+    }
+    #expect(code == .unsupportedSchema)
+    #expect(try world.content(7) == before)
+  }
+
   @Test func theSchemaOfASharedStoreStays() throws {
     let world = try SharedWorld()
     let before = try world.content(0)
     let codes: [StoreError.Code?] = [
       Self.code { try world.members[0].write { tx in try tx.execute("CREATE TABLE New (a)") } },
+      Self.code { try world.members[0].write { tx in try tx.execute("PRAGMA user_version = 7") } },
       Self.code { _ = try world.members[0].compact() },
     ]
-    #expect(codes == [.unsupportedSchema, .unsupportedSchema])
+    #expect(codes == [.unsupportedSchema, .unsupportedSchema, .unsupportedSchema])
     #expect(try world.content(0) == before)
     try world.checkEqual()
   }

@@ -18,6 +18,9 @@ final class SharedWorld {
     CREATE TABLE Numbered (id INTEGER PRIMARY KEY AUTOINCREMENT, x TEXT NOT NULL);
     CREATE TABLE Generated (
       id INTEGER PRIMARY KEY, a INTEGER, twice INTEGER AS (a * 2) STORED, half AS (a / 2.0));
+    CREATE TABLE Folded (k TEXT COLLATE NOCASE PRIMARY KEY, v) WITHOUT ROWID;
+    CREATE TABLE Loose (k PRIMARY KEY, v) WITHOUT ROWID;
+    CREATE TABLE Shifted (twice AS (id * 2), id INTEGER PRIMARY KEY, a REAL);
     CREATE TABLE Heard (number INTEGER PRIMARY KEY, name TEXT);
     CREATE TRIGGER PlainHeard AFTER INSERT ON Plain
     BEGIN INSERT INTO Heard (name) VALUES (new.a); END;
@@ -73,7 +76,8 @@ final class SharedWorld {
     var content: [String: [[SQLValue]]] = [:]
     for table in tables {
       guard case .text(let name) = table[0] else { continue }
-      let rowID = table[1] == .integer(0) ? "rowid, " : ""
+      // SQLite finds the numbers of AUTOINCREMENT by the name of the table.
+      let rowID = table[1] == .integer(0) && name != "sqlite_sequence" ? "rowid, " : ""
       content[name] = try file.rows("SELECT \(rowID)* FROM \"\(name)\" ORDER BY 1, 2")
     }
     return content

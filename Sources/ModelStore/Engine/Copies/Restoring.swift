@@ -15,6 +15,7 @@ struct Restoring {
     return try backup.connections.copies.sync { source in
       try source.inOneState {
         try checkMode(source)
+        try checkIsNoMember(source)
         try check(source)
         let position = try JournalReader.end(on: source) ?? 0
         let pages = try source.pageCounts()
@@ -71,6 +72,16 @@ struct Restoring {
     throw StoreError(
       .unsupportedSchema,
       "\(path) is not a backup of a store: it has no catalog. Nothing was restored."
+    )
+  }
+
+  /// - Throws: ``StoreError`` with code `unsupportedSchema` for a backup of a member. Its commits
+  ///   are those of a ledger.
+  private func checkIsNoMember(_ source: Connection) throws {
+    guard let record = try MemberRecord(reading: source) else { return }
+    throw StoreError(
+      .unsupportedSchema,
+      "\(backup.file.path) is a backup of a member of the shared store \(record.store), so it cannot replace the content of another store. Copy it to a free path, and open it there with the ledger. Nothing was restored."
     )
   }
 

@@ -116,6 +116,8 @@ struct CatalogEditor {
           try use(declarations, having: filed, &writer)
           return true
         }
+        var declarations = declarations
+        if try engine.sharesSchema(writer.connection) { declarations.policy = .refuse }
         if mayInstall(declarations), !declarations.isEmpty {
           try Migrator(connection: writer.connection, scope: .store).apply(StoreMigrations.all)
           try migrate(declarations, allowing: changes, on: writer.connection)
@@ -128,7 +130,6 @@ struct CatalogEditor {
           _ = try CatalogEntries.validators.understood(on: writer.connection)
           try checkMigrations(of: declarations, on: writer.connection)
         }
-        var declarations = declarations
         declarations.models = try self.withAdoptedSlots(
           declarations.models, on: writer.connection)
         try check(declarations.models, on: writer.connection)

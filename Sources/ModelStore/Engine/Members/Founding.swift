@@ -34,7 +34,9 @@ struct Founding {
       }
       // A founder that ended before the ledger had its snapshot goes on.
       guard record.number == .founding else { return .member }
-      return try standing() == nil ? .founder : .member
+      guard try standing() != nil else { return .founder }
+      try checkFounded(by: record)
+      return .member
     }
     guard try standing() == nil else {
       throw StoreError(
@@ -61,22 +63,33 @@ struct Founding {
         let path = "\(engine.file.path).\(UInt32.random(in: 0 ... .max)).snapshot"
         _ = try StoreCopying(engine: engine).backUp(to: path, existing: .keep) { _, _ in }
         defer { unlink(path) }
-        let schema = try SharedSchema.digest(on: writer.connection)
+        let schema = try SharedSchema(reading: writer.connection).digest
         let isFirst = try membership.ledger.found(
           LedgerStanding(
             number: .founding, hash: record.hash, epoch: record.epoch, schema: schema,
             durability: .local),
           snapshot: try FileSnapshot(path))
-        guard isFirst else {
-          throw StoreError(
-            .configurationConflict,
-            "Another member founded the shared store \(membership.name) at the same time. Move \(engine.file.path) away and open the store again: it begins from that member's snapshot."
-          )
-        }
+        if !isFirst { try checkFounded(by: record) }
       }
     } catch {
       throw Membership.storeError(error)
     }
+  }
+
+  /// Checks that the ledger's store began from this file, or from a snapshot of it.
+  private func checkFounded(by record: MemberRecord) throws {
+    let hash: CommitHash?
+    do {
+      hash = try membership.ledger.hash(of: .founding)
+    } catch {
+      throw Membership.storeError(error)
+    }
+    // A ledger does not keep its oldest commits for ever.
+    guard let hash, hash != record.hash else { return }
+    throw StoreError(
+      .configurationConflict,
+      "Another member founded the shared store \(membership.name) at the same time. Move \(engine.file.path) away and open the store again: it begins from that member's snapshot."
+    )
   }
 
   /// Gives the file its member's record and the triggers that keep other programs from writing.

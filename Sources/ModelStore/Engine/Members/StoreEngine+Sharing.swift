@@ -15,12 +15,22 @@ extension SharedLedger {
 extension Membership {
   /// - Returns: nil if the store is not shared, or only read. A program that reads sees what others
   ///   have applied.
-  convenience init?(of file: DatabaseFile, _ configuration: StoreConfiguration) throws {
+  /// - Throws: ``StoreError`` with code `configurationConflict` for a file without a write-ahead
+  ///   log. Its readers would lock out the commits of other members.
+  convenience init?(
+    of file: DatabaseFile, _ configuration: StoreConfiguration, with connections: Connections
+  ) throws {
     guard let ledger = configuration.ledger, configuration.access != .readOnly else { return nil }
     guard !file.isInMemory else {
       throw StoreError(
         .configurationConflict,
         "A store in memory cannot be a member of a shared store. Open it at a path.")
+    }
+    guard connections.usesWriteAheadLog else {
+      throw StoreError(
+        .configurationConflict,
+        "\(file.path) has a rollback journal, and a member of a shared store needs a write-ahead log. Open it with journalMode: .writeAheadLog."
+      )
     }
     try self.init(
       ledger, path: file.path, policy: configuration.connectionPolicy,
@@ -34,26 +44,21 @@ extension StoreEngine {
   func declare(
     _ declarations: Declarations, allowing changes: StoreConfiguration.SchemaChanges
   ) throws {
-    guard let membership, !membership.isActive else { return try reconcile(declarations, changes) }
+    func reconcile() throws {
+      let isInOrder = try catalog.declare(declarations, allowing: changes)
+      if !isInOrder { catalog.reportAdoptedDrift() }
+    }
+    guard let membership, !membership.isActive else { return try reconcile() }
     let founding = Founding(engine: self, membership: membership)
     switch try founding.part() {
     case .member:
       try activate(membership)
-      try reconcile(declarations, changes)
+      try reconcile()
     case .founder:
-      try reconcile(declarations, changes)
+      try reconcile()
       try founding.found()
       try activate(membership)
     }
-  }
-
-  private func reconcile(
-    _ declarations: Declarations, _ changes: StoreConfiguration.SchemaChanges
-  ) throws {
-    var declarations = declarations
-    if membership?.isActive == true { declarations.policy = .refuse }
-    let isInOrder = try catalog.declare(declarations, allowing: changes)
-    if !isInOrder { catalog.reportAdoptedDrift() }
   }
 
   private func activate(_ membership: Membership) throws {
@@ -71,6 +76,12 @@ extension StoreEngine {
 }
 
 extension StoreEngine {
+  /// Whether the file that `connection` reads is a member of a shared store. Opening a store then
+  /// does not change its schema, with the ledger or without.
+  func sharesSchema(_ connection: Connection) throws -> Bool {
+    try MemberRecord(reading: connection) != nil
+  }
+
   /// - Throws: ``StoreError`` with code `unsupportedSchema` if the file is a member of a shared
   ///   store: its tables, triggers and row numbers are those of all members.
   func checkHasOwnSchema() throws {
@@ -82,17 +93,34 @@ extension StoreEngine {
   }
 }
 
-extension MemberTurn {
-  /// Puts an own write, or the last of the writes that share its COMMIT, into the ledger.
+extension Membership? {
+  /// Waits for the turn of a write on `writer`, if its file is a member of a shared store. Nothing
+  /// is asked for while the writer cannot be used.
   ///
-  /// What could refuse the COMMIT is checked first.
-  func append(_ write: OpenWrite) throws {
-    let access = write.access
-    if access.connection.hasUnresolvedReferences {
-      throw try OpenWrite.brokenReferences(in: access)
+  /// - Throws: ``StoreError``, as ``Membership/beginTurn()`` or the check of the writer.
+  func beginTurn(of writer: Writer) throws -> MemberTurn? {
+    guard let self else { return nil }
+    try writer.checkReady()
+    return try self.beginTurn()
+  }
+}
+
+extension MemberTurn {
+  /// Checks what would keep the write from a shared store, or refuse its COMMIT.
+  func check(_ write: OpenWrite) throws {
+    guard !write.schemaChanged else {
+      throw StoreError(
+        .unsupportedSchema,
+        "A transaction cannot change the schema of a shared store. Nothing was changed.")
     }
-    try append(
-      access.notes.transactionID, on: access.connection, schemaChanged: write.schemaChanged)
+    try checkHeaderNumbers(on: write.access.connection)
+    guard write.access.connection.hasUnresolvedReferences else { return }
+    throw try OpenWrite.brokenReferences(in: write.access)
+  }
+
+  /// Puts an own write, or the last of the writes that share its COMMIT, into the ledger.
+  func append(_ write: OpenWrite) throws {
+    try append(write.access.notes.transactionID, on: write.access.connection)
   }
 }
 

@@ -23,6 +23,17 @@ struct HookedTables {
     return number
   }
 
+  /// As ``number(of:)``, without the memory of earlier rows. So the answer is also right after a
+  /// schema change that was undone, which leaves old pointers for other tables.
+  ///
+  /// - Parameter guess: The position to try first.
+  func number(of row: borrowing PreupdateRow, trying guess: Int?) -> Int? {
+    guard row.isInMainFile else { return nil }
+    let table = row.table
+    if let guess, Self.isSame(table, as: names[guess]) { return guess }
+    return names.firstIndex { Self.isSame(table, as: $0) }
+  }
+
   private func found(_ row: borrowing PreupdateRow) -> Int? {
     if !numbers.isEmpty, let found = numbers[row.table] { return found }
     guard row.isInMainFile else { return nil }
