@@ -8,7 +8,7 @@ struct CommitRecord: Hashable, Sendable {
   /// generated, in their order.
   struct Row: Hashable, Sendable {
     let identity: ChangeCapture.RowIdentity
-    /// nil if the row is new. A value is nil if SQLite could not tell it: an old row does not store
+    /// nil if the row is new. A value is nil if SQLite does not know it: an old row does not store
     /// the default of a column that was added later.
     let before: [SQLValue?]?
     /// nil if the row was deleted.
