@@ -133,8 +133,8 @@ public struct StoreConfiguration: Hashable, Sendable {
 
   /// Whether the file's change journal records the changes of the declared models, and in how much
   /// detail. By default each model keeps the setting of the file, which is off at first. With the
-  /// journal an insertion takes three to four times as long, so turn it on only if you need history
-  /// or other processes. See ``ChangeJournal``.
+  /// journal an insertion takes about 2.5 times as long, so turn it on only if you need history or
+  /// exact changes of other processes. See ``ChangeJournal``.
   public var changeJournal: JournalDetail?
 
   /// How much the change journal keeps. By default it keeps everything, and your program decides

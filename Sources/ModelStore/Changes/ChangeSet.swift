@@ -172,7 +172,7 @@ extension RecordChange {
         origin: standing.origin, cause: standing.cause)
     }
     guard !fields.isEmpty else { return nil }
-    // Nobody looks for the observers of such a change, so its fields are not compared again.
+    // No observer is found by the fields of such a change, so they are not compared again.
     return RecordChange(
       model: model, key: later.key, old: old, new: new, fields: fields, origin: origin,
       cause: cause, isRecreated: isRecreated || later.isRecreated || self.new == nil,

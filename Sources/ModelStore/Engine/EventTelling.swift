@@ -64,7 +64,7 @@ final class EventTellings: Sendable {
   private struct Kind: Hashable {
     let event: ObjectIdentifier
     let model: ObjectIdentifier
-    /// The fields, in the order in which they are told.
+    /// The fields, in the order in which they are reported.
     let order: [Int]
     let counted: Set<Int>?
     let hasPrior: Bool

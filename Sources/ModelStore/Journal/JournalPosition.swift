@@ -1,6 +1,7 @@
 /// A position in a store's change journal. Later changes have greater positions, across processes.
 ///
-/// Positions are never used again, even after the journal was trimmed or disabled for a while.
+/// Positions are not used again, even after the journal was trimmed or disabled for a while. The
+/// exception is a restored backup: later changes then get the positions after its end again.
 /// Positions of different files cannot be compared.
 public struct JournalPosition: Hashable, Comparable, Sendable, Codable, RawRepresentable {
   /// The number in the file; at least 0. You may store it.

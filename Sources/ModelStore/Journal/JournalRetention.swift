@@ -1,7 +1,7 @@
 /// The limits of a change journal. The store removes the oldest transactions beyond any of the
 /// limits, except entries that a consumer has not acknowledged.
 ///
-/// Without a limit, the journal keeps everything. It removes whole transactions, and always keeps
+/// Without a limit, the journal keeps everything. Trimming removes whole transactions, and keeps
 /// the newest transaction.
 public struct JournalRetention: Hashable, Sendable {
   /// The longest time to keep a transaction; nil for no limit.

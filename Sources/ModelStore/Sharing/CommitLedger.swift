@@ -37,11 +37,11 @@ package protocol CommitLedger: Sendable {
 
   /// Returns the number of the commit that contains the transaction; nil if it never became one.
   ///
-  /// It waits for the turn of whoever has it, so that a commit on its way is decided first.
+  /// It waits until a running turn has ended, so that a commit on its way is decided first.
   func resolve(_ transaction: TransactionID, deadline: Duration) throws -> CommitNumber?
 
   /// Calls `ring` soon after each commit, from a thread of the ledger. It may call twice for one
-  /// commit, and once for several, and it may miss one: look every 250 ms as well.
+  /// commit, and once for several, and it may miss one: poll every 250 ms as well.
   func listen(_ ring: @escaping @Sendable () -> Void) throws -> any Doorbell
 
   /// Returns the newest snapshot; nil while there is none.

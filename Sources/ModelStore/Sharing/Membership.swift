@@ -30,7 +30,7 @@ final class Membership: Sendable {
     var hasEnded = false
     /// Whether the latest attempt to follow reached the ledger's head.
     var isNearHead = false
-    /// A commit whose outcome is unknown. Nothing is written before the ledger has told it.
+    /// A commit whose outcome is unknown. Nothing is written before the ledger has resolved it.
     var unresolved: TransactionID?
     var isRung = false
     var timer: (any DispatchSourceTimer)?
