@@ -27,7 +27,7 @@ import Testing
     let filter = JournalFilter(model: "Book", key: [.integer(1)])
     for transaction in try store.changeJournal.transactions(matching: filter) {
       for change in transaction.changes {
-        let author = transaction.author ?? "somebody"
+        let author = transaction.author ?? "unknown"
         lines.append("\(author): \(change.operation), pages \(change["pages"]?.new ?? .null)")
       }
     }

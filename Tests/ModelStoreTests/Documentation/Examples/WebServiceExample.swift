@@ -69,7 +69,7 @@ import Testing
       case .conflict: 409
       case .rejected where error.violations.contains(where: { $0.kind == .unique }): 409
       case .rejected: 422  // `error.violations` lists every rule that the record breaks
-      case .busy: 503
+      case .busy, .shuttingDown, .ledgerUnavailable: 503
       default: 500
       }
     }
