@@ -185,7 +185,8 @@
       // Waits until the server has ended the idle turn.
       let commit = try ledger.commit([1])
       let error = #expect(throws: LedgerError.self) { try turn.append(turn.head.next()) }
-      #expect(error.map { .unreachable($0.message) } == error)
+      #expect(error.map { .failed($0.message) } == error)
+      #expect(error?.message.contains("0.1 seconds") == true)
       #expect(try ledger.commits(after: .founding, limit: 9) == [commit])
       #expect(try idle.commit([2]).number.rawValue == 2)
     }
