@@ -35,7 +35,7 @@ struct MigrateDriftCommand: LeafCommand {
     let store = try context.openForReading().store
     let file = FileMigrations(
       of: store, declared: declared?.migrations ?? [], models: declared?.models ?? [])
-    let newest = try file.status().newestApplied
+    let newest = try Self.newestVersion(of: file, declared, source, context)
     if adopt != nil || sql {
       guard newest > 0 else {
         throw CommandError.usage("The database has had no migration to compare it with.")
@@ -61,6 +61,30 @@ struct MigrateDriftCommand: LeafCommand {
       try context.console.say("or leave them: later migrations may then fail")
     }
     return .found
+  }
+
+  /// The newest version that the database has had; 0 for none.
+  ///
+  /// - Throws: ``CommandError`` if the migrations here are not those that the database has had.
+  ///   Their schema is not the expected one then.
+  private static func newestVersion(
+    of file: FileMigrations, _ declared: MigrationSource?, _ options: MigrationOptions,
+    _ context: CommandContext
+  ) throws -> Int64 {
+    let statuses = try file.status()
+    let newest = statuses.newestApplied
+    if let declared {
+      try statuses.check(against: declared, context)
+    } else if newest > 0 {
+      let path = try MigrationDirectory(option: options.migrations).path
+      throw CommandError(
+        .notFound, code: "noMigrations",
+        """
+        The database has had migrations up to \(newest), and there is no directory \(path) with \
+        them; nothing was compared.
+        """, hint: "say where they are: storecli migrate drift --migrations DIRECTORY")
+    }
+    return newest
   }
 
   /// The migrations; nil for a database that no migrations belong to.

@@ -1,0 +1,71 @@
+import Foundation
+import Testing
+
+/// Commands of `migrate` that would lose records, values or the way back without a word.
+@Suite(.tags(.process)) struct MigrateLossTests {
+  private static let create = """
+    -- up
+    CREATE TABLE t (id INTEGER PRIMARY KEY, title TEXT);
+    -- down
+    DROP TABLE t;
+
+    """
+  private static let index = """
+    -- up
+    CREATE INDEX by_title ON t (title);
+    -- down
+    DROP INDEX by_title;
+
+    """
+
+  /// A table with a record, and an index.
+  private func filled() throws -> Workplace {
+    let place = try Workplace.withMigrations(["1_create": Self.create, "2_index": Self.index])
+    try #require(try place.run("migrate", "up", "-q").code == 0)
+    try RawDatabase(place.path("app.db")).execute("INSERT INTO t VALUES (1, 'a')")
+    return place
+  }
+
+  private func remove(_ name: String, in place: Workplace) throws {
+    try FileManager.default.removeItem(atPath: place.path(name))
+  }
+
+  // Drift
+
+  @Test func driftNeedsTheMigrationsThatTheDatabaseHasHad() throws {
+    let place = try filled()
+    try remove("Migrations/2_index.sql", in: place)
+    for words in [[], ["--sql"], ["--adopt", "all"]] {
+      let outcome = try place.run(["migrate", "drift"] + words)
+      #expect(outcome.code == 6 && outcome.out == "", "\(outcome)")
+      #expect(
+        outcome.err.contains(
+          "The file has migrations up to 2, and here the newest is 1; nothing was changed."))
+    }
+    try place.write(Self.create.replacing("title", with: "name"), to: "Migrations/1_create.sql")
+    try place.write(Self.index, to: "Migrations/2_index.sql")
+    let changed = try place.run("migrate", "drift", "--sql")
+    #expect(changed.code == 1 && changed.out == "", "\(changed)")
+    #expect(changed.err.contains("1_create.sql was changed after the file had it"))
+    #expect(try place.names(in: "Migrations") == ["1_create.sql", "2_index.sql"])
+  }
+
+  @Test func driftWithoutADirectoryNamesIt() throws {
+    let place = try filled()
+    try remove("Migrations", in: place)
+    for words in [[], ["--sql"], ["--adopt", "all"]] {
+      let outcome = try place.run(["migrate", "drift"] + words)
+      #expect(
+        outcome
+          == Outcome(
+            code: 3, out: "",
+            err: """
+              error[noMigrations]: The database has had migrations up to 2, and there is no \
+              directory Migrations with them; nothing was compared.
+              hint: say where they are: storecli migrate drift --migrations DIRECTORY
+
+              """))
+    }
+    #expect(try place.names() == ["app.db"])
+  }
+}
