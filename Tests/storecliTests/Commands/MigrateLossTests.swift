@@ -68,4 +68,27 @@ import Testing
     }
     #expect(try place.names() == ["app.db"])
   }
+
+  // Squashes
+
+  @Test func everyDatabaseFollowsASquashOfASquash() throws {
+    let place = try filled()
+    try place.write(
+      "-- up\nCREATE TABLE u (x);\n-- down\nDROP TABLE u;\n", to: "Migrations/3_u.sql")
+    try #require(try place.run("migrate", "up", "-d", "old.db").code == 0)
+    try #require(
+      try place.run("migrate", "squash", "2..3", "--name", "some", "--yes").code == 0)
+    try #require(try place.run("migrate", "up", "-d", "fresh.db").code == 0)
+    try #require(try place.run("migrate", "up", "-d", "old.db").code == 0)
+    try #require(
+      try place.run("migrate", "squash", "1..3", "--name", "all", "--yes").code == 0)
+    let text = try place.contents(of: "Migrations/3_all.sql")
+    #expect(text.contains("-- replaces: 1, 2, 3\n"), "\(text)")
+    for name in ["old.db", "fresh.db", "new.db"] {
+      let up = try place.run("migrate", "up", "-d", name)
+      #expect(up.code == 0, "\(up)")
+      let status = try place.run("migrate", "status", "-d", name, "-q")
+      #expect(status.code == 0, "\(status)")
+    }
+  }
 }

@@ -153,7 +153,7 @@ private struct Squash {
       : files.flatMap { ["-- from \($0.fileName)", $0.up] }
     return MigrationFile.text(
       notes: isSchemaOnly ? ["The schema after \(files.last?.fileName ?? "")."] : [],
-      replaces: files.flatMap { $0.replaces.isEmpty ? [$0.version] : $0.replaces + [$0.version] },
+      replaces: Set(files.flatMap { $0.replaces + [$0.version] }).sorted(),
       up: up, down: down)
   }
 
