@@ -71,6 +71,20 @@ import Testing
 
   // Squashes
 
+  @Test func lintRunsASquash() throws {
+    let place = try filled()
+    try place.write(
+      "-- up\nALTER TABLE t ADD COLUMN due TEXT;\n-- down\nALTER TABLE t DROP COLUMN due;\n",
+      to: "Migrations/3_due.sql")
+    try #require(
+      try place.run("migrate", "squash", "1..2", "--name", "base", "--yes").code == 0)
+    #expect(try place.run("migrate", "lint") == Outcome(code: 0, out: "", err: "0 findings\n"))
+    let text = try place.contents(of: "Migrations/2_base.sql")
+    try place.write(text.replacing("CREATE INDEX", with: "CREATE"), to: "Migrations/2_base.sql")
+    let lint = try place.run("migrate", "lint")
+    #expect(lint.code == 2 && lint.out.contains("2_base.sql\tMigration 2 base"), "\(lint)")
+  }
+
   @Test func everyDatabaseFollowsASquashOfASquash() throws {
     let place = try filled()
     try place.write(
