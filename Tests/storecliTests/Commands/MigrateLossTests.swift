@@ -69,6 +69,43 @@ import Testing
     #expect(try place.names() == ["app.db"])
   }
 
+  // Redo
+
+  @Test func redoAsksBeforeTheNewTextDeletesRecords() throws {
+    let place = try filled()
+    try place.write(
+      Self.index.replacing("-- down", with: "DELETE FROM t;\n-- down"),
+      to: "Migrations/2_index.sql")
+    let dry = try place.run("migrate", "redo", "-n")
+    #expect(dry.code == 0 && dry.err.contains("  Records of t are deleted.\n"), "\(dry)")
+    #expect(try place.run("migrate", "redo").code == 64)
+    let raw = try RawDatabase(place.path("app.db"))
+    #expect(try raw.value("SELECT count(*) FROM t") == "1")
+    let redo = try place.run("migrate", "redo", "--yes")
+    #expect(redo.code == 0 && redo.err.contains("backup: "), "\(redo)")
+    #expect(try raw.value("SELECT count(*) FROM t") == "0")
+    #expect(
+      try RawDatabase(place.path("app.db.bak-2")).value("SELECT count(*) FROM t") == "1")
+  }
+
+  @Test func redoNeedsTheFileBeforeItMakesABackup() throws {
+    let place = try Workplace.withMigrations(["1_create": Self.create])
+    try #require(try place.run("migrate", "up", "-q").code == 0)
+    try remove("Migrations/1_create.sql", in: place)
+    let redo = try place.run("migrate", "redo", "--yes")
+    #expect(
+      redo
+        == Outcome(
+          code: 1, out: "",
+          err: """
+            error[migrationConflict]: The migration 1 create is missing here, so it cannot be \
+            applied again; nothing was changed.
+            hint: restore its file in Migrations
+
+            """))
+    #expect(try place.names() == ["Migrations", "app.db"])
+  }
+
   // Squashes
 
   @Test func lintRunsASquash() throws {
