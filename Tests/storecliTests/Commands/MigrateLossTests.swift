@@ -69,6 +69,34 @@ import Testing
     #expect(try place.names() == ["app.db"])
   }
 
+  @Test func aRenameByAnotherProgramNeedsAnAnswer() throws {
+    let place = try filled()
+    let raw = try RawDatabase(place.path("app.db"))
+    try raw.execute("ALTER TABLE t RENAME COLUMN title TO name")
+    let open = try place.run("migrate", "drift", "--sql")
+    #expect(open.code == 2 && open.out == "", "\(open)")
+    #expect(open.err.contains("  --rename t.name=title\n  --drop t.name\n"))
+    let back = try place.run("migrate", "drift", "--adopt", "names")
+    #expect(back.code == 2 && back.out == "", "\(back)")
+    #expect(back.err.contains("  --rename t.title=name\n  --drop t.title\n"))
+    #expect(try place.names(in: "Migrations").count == 2)
+    let dropped = try place.run("migrate", "drift", "--sql", "--drop", "t.name", "-q")
+    #expect(dropped.code == 2, "\(dropped)")
+    #expect(dropped.err == "warning: The values of t.name are deleted.\n")
+    let adopted = try place.run(
+      "migrate", "drift", "--adopt", "names", "--rename", "t.title=name")
+    #expect(adopted.code == 0 && adopted.out.contains("RENAME COLUMN"), "\(adopted)")
+    try remove("Migrations/20260820101500_names.sql", in: place)
+    let sql = try place.run("migrate", "drift", "--sql", "--rename", "t.name=title")
+    #expect(sql.code == 2 && sql.err == "", "\(sql)")
+    #expect(sql.out.hasPrefix("BEGIN;\n") && sql.out.hasSuffix("\nCOMMIT;\n"), "\(sql)")
+    try raw.execute(sql.out)
+    #expect(try raw.value("SELECT title FROM t") == "a")
+    #expect(try place.run("migrate", "drift").code == 0)
+    #expect(try place.run("migrate", "drift", "--rename", "t.name=title").code == 64)
+    #expect(try place.run("migrate", "drift", "--sql", "--rename", "name").code == 64)
+  }
+
   // Redo
 
   @Test func redoAsksBeforeTheNewTextDeletesRecords() throws {
