@@ -134,6 +134,23 @@ import Testing
     #expect(try place.names() == ["Migrations", "app.db"])
   }
 
+  // Computed columns
+
+  @Test func aColumnThatBecomesComputedIsALoss() throws {
+    let place = try filled()
+    try place.write(
+      "CREATE TABLE t (id INTEGER PRIMARY KEY, title TEXT AS ('t' || id));"
+        + "CREATE INDEX by_title ON t (title);", to: "wanted.sql")
+    let diff = try place.run("migrate", "diff", "compute", "--from-schema", "wanted.sql")
+    #expect(diff.out.contains("-- The values of t.title are deleted.\n"), "\(diff)")
+    #expect(diff.out.hasSuffix("-- down: irreversible\n"))
+    #expect(try place.run("migrate", "up").code == 64)
+    let up = try place.run("migrate", "up", "--yes")
+    #expect(up.code == 0, "\(up)")
+    #expect(up.err.contains("  The values of t.title are deleted: 1 value.\nbackup: "))
+    #expect(try RawDatabase(place.path("app.db")).value("SELECT title FROM t") == "t1")
+  }
+
   // Squashes
 
   @Test func lintRunsASquash() throws {
