@@ -187,4 +187,37 @@ import Testing
       #expect(status.code == 0, "\(status)")
     }
   }
+
+  @Test func sectionsOfASquashAreSeparateStatements() throws {
+    let place = try Workplace.withMigrations([
+      "1_s": "-- up\nCREATE TABLE s (x)\n-- down\nDROP TABLE s",
+      "2_u": "-- up\nINSERT INTO s VALUES (1)\n-- down\nDELETE FROM s -- all",
+    ])
+    let squash = try place.run("migrate", "squash", "1..2", "--name", "base", "--yes")
+    #expect(squash.code == 0, "\(squash)")
+    #expect(squash.out.contains("DELETE FROM s -- all\n;\n-- from 1_s.sql\nDROP TABLE s\n;"))
+    try #require(try place.run("migrate", "up").code == 0)
+    #expect(try RawDatabase(place.path("app.db")).value("SELECT x FROM s") == "1")
+    let down = try place.run("migrate", "down", "--yes")
+    #expect(down.code == 0, "\(down)")
+  }
+
+  @Test func aSquashThatCannotBeTakenBackIsRefused() throws {
+    let place = try Workplace.withMigrations([
+      "1_s": "-- up\nCREATE TABLE s (x);\n-- down\nDROP TABLE other;\n",
+      "2_u": "-- up\nCREATE TABLE u (x);\n-- down\nDROP TABLE u;\n",
+    ])
+    let squash = try place.run("migrate", "squash", "1..2", "--name", "base", "--yes")
+    #expect(
+      squash
+        == Outcome(
+          code: 1, out: "",
+          err: """
+            error[migrationFile]: The way back of 2 base, statement 2: no such table: other. So \
+            the new file could not be taken back; nothing was written.
+            hint: correct the sections -- down of 1..2; storecli migrate lint names the file
+
+            """))
+    #expect(try place.names(in: "Migrations") == ["1_s.sql", "2_u.sql"])
+  }
 }
