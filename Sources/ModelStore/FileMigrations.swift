@@ -147,11 +147,15 @@ package struct FileMigrations: Sendable {
   /// migrations that it replaces; empty if it may stand for them.
   ///
   /// - Parameter migrations: All migrations up to and with the last replaced one.
-  /// - Throws: What running either of them throws.
+  /// - Throws: What running either of them throws; ``StoreError`` with code `migrationConflict` if
+  ///   files that have had the migrations would refuse `squash`.
   package static func differences(
     of squash: Migration, from migrations: [Migration]
   ) throws -> [String] {
     let earlier = migrations.filter { $0.version < squash.replaces.first ?? squash.version }
+    try SquashHistories(
+      of: squash, replacing: migrations.filter { !earlier.contains($0) }, after: earlier
+    ).check()
     let squashed = try MigrationReplay(earlier + [squash], models: [])
     return try squashed.schema.differences(
       from: MigrationReplay(migrations, models: []).schema)

@@ -79,16 +79,19 @@ struct MigrationLedger {
     (text ?? "").split { !$0.isNumber }.compactMap { Int64($0) }
   }
 
-  /// Records a migration in place of those for which it stands.
+  /// Records a migration in place of those for which it stands. Also one that has run stands for
+  /// them, so that a later one can stand for it.
   ///
   /// - Parameters:
   ///   - duration: How long it ran; nil if it did not run.
-  ///   - replaced: The versions for which it stands. Their entries are removed.
+  ///   - replaced: Versions for which it stands, besides those that it declares. The entries of all
+  ///     of them are removed.
   func record(
     _ migration: Migration, as kind: AppliedMigration.Kind = .run, taking duration: Duration? = nil,
     replacing replaced: [Int64] = []
   ) throws {
     try create()
+    let replaced = Set(replaced + migration.replaces).sorted()
     for version in replaced { try remove(version) }
     try connection.run(
       """

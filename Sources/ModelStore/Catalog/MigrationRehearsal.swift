@@ -124,7 +124,8 @@ package struct MigrationRehearsal {
       let columns = path.moves.columns(of: name)
       for column in table.columns where column.generated == nil {
         let last = columns[ExactText(column.name.asciiFolded)] ?? column.name
-        if last.flatMap(now.column(named:)) == nil {
+        let successor = last.flatMap(now.column(named:))
+        if successor.map({ $0.generated != nil }) ?? true {
           losses.append(.column(column.name, of: table.name))
         }
       }

@@ -75,11 +75,7 @@ struct StandingMigrations {
     for migration in declared where !migration.replaces.isEmpty {
       let entry = applied.first { $0.version == migration.version }
       // With the number of the last one that it replaces, the entry may be of that one.
-      let isOld =
-        entry.map { entry in
-          entry.checksum != migration.checksum && entry.replaced.isEmpty
-            && migration.replaces.contains(entry.version)
-        } ?? true
+      let isOld = entry.map { Self.isPart($0, of: migration, after: applied) } ?? true
       let done = migration.replaces.filter(had.contains)
       guard isOld, !done.isEmpty else {
         for version in migration.replaces where version != migration.version {
@@ -94,6 +90,20 @@ struct StandingMigrations {
       }
       squashes.insert(migration.version)
     }
+  }
+
+  /// Whether `entry`, with the number of `migration`, is of one that `migration` replaces: the last
+  /// of them, or an earlier squash that stands for fewer of them.
+  private static func isPart(
+    _ entry: AppliedMigration, of migration: Migration, after applied: [AppliedMigration]
+  ) -> Bool {
+    let replaced = Set(migration.replaces)
+    guard replaced.contains(entry.version),
+      Set(entry.replaced).isStrictSubset(of: replaced)
+    else { return false }
+    // Without the others, the same text is the squash itself, recorded without its list.
+    return entry.checksum != migration.checksum
+      || applied.contains { $0.version != entry.version && replaced.contains($0.version) }
   }
 
   /// Those that the file needs.

@@ -17,13 +17,19 @@ package struct TableTransition {
   private var added: [ColumnFacts] { new.columns.filter { old.column(named: $0.name) == nil } }
   private var dropped: [ColumnFacts] { old.columns.filter { new.column(named: $0.name) == nil } }
 
-  /// The columns of both forms that have stored values.
+  /// The columns of both forms that can be written. Computed values are copied into one that is no
+  /// longer computed.
   private var common: [(old: ColumnFacts, new: ColumnFacts)] {
     new.columns.compactMap { column in
-      guard column.generated == nil, let former = old.column(named: column.name),
-        former.generated == nil
-      else { return nil }
+      guard column.generated == nil, let former = old.column(named: column.name) else { return nil }
       return (former, column)
+    }
+  }
+
+  /// The columns with values of their own that will be computed.
+  private var overwritten: [ColumnFacts] {
+    old.columns.filter { column in
+      column.generated == nil && new.column(named: column.name)?.generated != nil
     }
   }
 
@@ -81,7 +87,7 @@ package struct TableTransition {
   }
 
   package var losses: [SchemaLoss] {
-    dropped.filter { $0.generated == nil }.map { .column($0.name, of: new.name) }
+    (dropped.filter { $0.generated == nil } + overwritten).map { .column($0.name, of: new.name) }
   }
 
   /// One sentence for each reason why the statements may fail for records that a file has.

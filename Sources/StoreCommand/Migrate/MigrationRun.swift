@@ -189,13 +189,23 @@ struct MigrationRun {
       try context.console.say("nothing to do: \(standing)")
       return .ok
     }
+    guard let declared = source.migrations.first(where: { $0.version == last.version }) else {
+      throw CommandError(
+        .failed, code: StoreError.Code.migrationConflict.rawValue,
+        """
+        The migration \(last.version) \(last.name) is missing here, so it cannot be applied again; \
+        nothing was changed.
+        """, hint: source.isOfApplication ? nil : "restore its file in \(source.directory.path)")
+    }
     let earlier = applied.dropLast().last?.version ?? 0
     let steps = try reversible { try file.stepsBack(to: earlier) }
     let title = source.shortTitle(last.version, last.name)
-    guard
-      try prepare(
-        steps.steps.flatMap(\.action.statements), asking: { "Take back \(title), and apply it?" })
-    else { return .failed }
+    // The text may have changed, so what it deletes now counts, too.
+    let statements =
+      steps.steps.flatMap(\.action.statements) + SQLTokens(declared.sql).statements
+    guard try prepare(statements, asking: { "Take back \(title), and apply it?" }) else {
+      return .failed
+    }
     // Both directions run before anything is committed.
     _ = try CommandError.ofMigration {
       try file.redo(mode: context.isDryRun ? .preview : .commit)

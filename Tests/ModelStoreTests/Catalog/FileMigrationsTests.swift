@@ -233,7 +233,7 @@ import Testing
   func aFileWithoutReplacedMigrationsRunsTheSquash(areDeclared: Bool) throws {
     let declared = (areDeclared ? Self.all : []) + [Self.squash]
     #expect(try migrations(declared).apply().map(\.kind) == [.run])
-    #expect(try ledger() == ["10 squash run"])
+    #expect(try ledger() == ["10 squash run [1, 2, 3]"])
     #expect(try migrations(declared).apply() == [])
     #expect(try FileMigrations.differences(of: Self.squash, from: Self.all) == [])
   }

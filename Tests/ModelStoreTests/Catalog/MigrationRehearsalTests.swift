@@ -54,6 +54,13 @@ import Testing
       "DROP TABLE Todo; CREATE TABLE Todo (id INTEGER PRIMARY KEY, title TEXT, note TEXT)",
       [.table("Todo")]
     ),
+    (
+      "CREATE TABLE n (id INTEGER PRIMARY KEY, title TEXT, note TEXT AS (title)); "
+        + "INSERT INTO n (id, title) SELECT id, title FROM Todo; DROP TABLE Todo; "
+        + "ALTER TABLE n RENAME TO Todo; CREATE INDEX by_title ON Todo (title); "
+        + "CREATE TRIGGER shout AFTER INSERT ON Todo BEGIN SELECT 1; END",
+      [.column("note", of: "Todo")]
+    ),
   ])
   func lossesAreFound(_ sql: String, losses: [SchemaLoss]) throws {
     let found = try findings(sql, nil).filter { if case .loses = $0 { true } else { false } }

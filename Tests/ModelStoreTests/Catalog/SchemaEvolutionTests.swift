@@ -87,6 +87,36 @@ import Testing
     #expect(try run(evolution, to: desired) == ["7 'x' 1", "9 'y' 2"])
   }
 
+  @Test func aColumnThatBecomesComputedIsALossWithoutAWayBack() throws {
+    let desired = Self.base.replacing("size INTEGER DEFAULT 1", with: "size INTEGER AS (id * 2)")
+    let evolution = try evolution(to: desired)
+    #expect(evolution.steps.flatMap(\.losses) == [.column("size", of: "Todo")])
+    #expect(evolution.reverse == nil)
+    #expect(try run(evolution, to: desired) == ["7 'x' 1 14", "9 'y' 2 18"])
+  }
+
+  @Test(arguments: ["VIRTUAL", "STORED"])
+  func computedValuesAreCopiedIntoAPlainColumn(kind: String) throws {
+    let computed = "CREATE TABLE t (id INTEGER PRIMARY KEY, b INTEGER AS (id * 2) \(kind));"
+    let evolution = try evolution(
+      to: "CREATE TABLE t (id INTEGER PRIMARY KEY, b INTEGER NOT NULL);", from: computed)
+    #expect(evolution.steps.flatMap(\.losses) == [])
+    #expect(
+      evolution.steps.flatMap(\.warnings) == [
+        "It fails for records without a value in t.b. Update them first."
+      ])
+    let files = try MigratedFiles()
+    try PlainDatabase(files.path("t")).execute(
+      "PRAGMA journal_mode = WAL; \(computed) INSERT INTO t (id) VALUES (1), (3)")
+    let there = Migration(
+      version: 1, name: "there", sql: evolution.steps.flatMap(\.statements).script)
+    let store = try Store(at: files.path("t"), migrations: [there])
+    #expect(
+      try store.read { reads in try reads.rows("SELECT id, b FROM t").map(\.values) } == [
+        [.integer(1), .integer(2)], [.integer(3), .integer(6)],
+      ])
+  }
+
   @Test func anIndexedColumnAndItsIndexAreDropped() throws {
     let desired = """
       CREATE TABLE List (id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE);

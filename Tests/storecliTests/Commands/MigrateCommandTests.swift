@@ -423,8 +423,10 @@ import Testing
     #expect(sql.code == 2)
     #expect(
       sql.out == """
+        BEGIN;
         ALTER TABLE "Todo" DROP COLUMN "note";
         CREATE INDEX by_title ON Todo (title);
+        COMMIT;
 
         """)
     let adopted = try place.run("migrate", "drift", "--adopt", "add note")

@@ -144,7 +144,7 @@ struct ComparedSchemas {
 }
 
 /// What a person has decided about names.
-private struct Answers {
+struct Answers {
   var renames: [SchemaRename]
   var drops: Set<String>
 

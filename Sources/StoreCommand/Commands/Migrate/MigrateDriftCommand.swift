@@ -9,11 +9,14 @@ struct MigrateDriftCommand: LeafCommand {
     abstract: "Compare the schema of the database with the one that its migrations make.",
     discussion: """
       Examples: storecli migrate drift
-      storecli migrate drift --sql | sqlite3 app.db
+      storecli migrate drift --sql | sqlite3 -bail app.db
       Runs the migrations that the database has had in an empty database, and compares. Checks the \
       triggers of bindings, rules and the journal, too. Exits with 2 if something differs. You can \
       keep a difference (--adopt writes it as a migration), take it back (--sql prints the \
-      statements), or leave it.
+      statements, as one transaction), or leave it.
+      A column or table that goes while another of its form comes may have a new name. It asks on \
+      a terminal; elsewhere say --rename or --drop. With --sql these are the names in the database, \
+      with --adopt those of the migrations.
       """)
 
   @Option(
@@ -23,11 +26,28 @@ struct MigrateDriftCommand: LeafCommand {
   @Flag(help: "Print the statements that take the differences back.")
   var sql = false
 
+  @Option(
+    help: ArgumentHelp(
+      "Todo.title=name or Todo=Task: the column or table has a new name.", valueName: "old=new"))
+  var rename: [String] = []
+
+  @Option(
+    help: ArgumentHelp(
+      "Todo.title or Todo: the column or table goes, although one of its form comes.",
+      valueName: "name"))
+  var drop: [String] = []
+
   @OptionGroup var source: MigrationOptions
   @OptionGroup(title: "Common options") var options: GlobalOptions
 
   func validate() throws {
     guard adopt == nil || !sql else { throw ValidationError("Choose one of --adopt and --sql.") }
+    guard adopt != nil || sql || rename.isEmpty && drop.isEmpty else {
+      throw ValidationError("--rename and --drop belong to --adopt or --sql.")
+    }
+    for text in rename where SchemaRename(text) == nil {
+      throw ValidationError("--rename takes Table.column=new or Table=new; got \(text).")
+    }
   }
 
   func run(_ context: CommandContext) throws -> ExitCode {
@@ -35,7 +55,7 @@ struct MigrateDriftCommand: LeafCommand {
     let store = try context.openForReading().store
     let file = FileMigrations(
       of: store, declared: declared?.migrations ?? [], models: declared?.models ?? [])
-    let newest = try file.status().newestApplied
+    let newest = try Self.newestVersion(of: file, declared, source, context)
     if adopt != nil || sql {
       guard newest > 0 else {
         throw CommandError.usage("The database has had no migration to compare it with.")
@@ -61,6 +81,30 @@ struct MigrateDriftCommand: LeafCommand {
       try context.console.say("or leave them: later migrations may then fail")
     }
     return .found
+  }
+
+  /// The newest version that the database has had; 0 for none.
+  ///
+  /// - Throws: ``CommandError`` if the migrations here are not those that the database has had.
+  ///   Their schema is not the expected one then.
+  private static func newestVersion(
+    of file: FileMigrations, _ declared: MigrationSource?, _ options: MigrationOptions,
+    _ context: CommandContext
+  ) throws -> Int64 {
+    let statuses = try file.status()
+    let newest = statuses.newestApplied
+    if let declared {
+      try statuses.check(against: declared, context)
+    } else if newest > 0 {
+      let path = try MigrationDirectory(option: options.migrations).path
+      throw CommandError(
+        .notFound, code: "noMigrations",
+        """
+        The database has had migrations up to \(newest), and there is no directory \(path) with \
+        them; nothing was compared.
+        """, hint: "say where they are: storecli migrate drift --migrations DIRECTORY")
+    }
+    return newest
   }
 
   /// The migrations; nil for a database that no migrations belong to.
@@ -100,20 +144,24 @@ struct MigrateDriftCommand: LeafCommand {
   private func resolve(
     _ file: FileMigrations, _ store: Store, _ context: CommandContext
   ) throws -> ExitCode {
-    let functions = context.application.configuration.functions
     let (found, expected) = (try store.schemaSnapshot(), try file.expectedSchema())
-    guard let adopt else {
-      let evolution = try SchemaEvolution(from: found, to: expected, functions: functions)
-      let statements = evolution.steps.flatMap(\.statements)
-      for statement in statements { try context.console.writeSQL(statement + ";") }
-      return statements.isEmpty ? .ok : .found
+    let schemas = ComparedSchemas(
+      current: adopt == nil ? found : expected, desired: adopt == nil ? expected : found,
+      notes: [], functions: context.application.configuration.functions)
+    var answers = Answers(renames: rename.compactMap(SchemaRename.init), drops: Set(drop))
+    guard let evolution = try answers.evolution(schemas, context) else {
+      try context.console.say(adopt == nil ? "nothing was printed" : "nothing was written")
+      return .failed
     }
-    let evolution = try SchemaEvolution(from: expected, to: found, functions: functions)
     guard !evolution.steps.isEmpty else {
       try context.console.say("no difference")
       return .ok
     }
-    let text = NewSchemaText(evolution).text
+    guard let adopt else {
+      try write(evolution, context)
+      return .found
+    }
+    let text = evolution.text
     let directory = try MigrationDirectory(option: source.migrations)
     let path = try NewMigration(directory: directory, context: context).write(named: adopt, text)
     try context.console.writeSQL(String(text.dropLast()))
@@ -121,6 +169,24 @@ struct MigrateDriftCommand: LeafCommand {
     try context.console.say(
       "this database has it already: \(Program.name) migrate baseline \(Shell.quoted(path))")
     return .ok
+  }
+}
+
+extension MigrateDriftCommand {
+  /// Prints the statements as one transaction, and what they lose or may fail for as messages.
+  fileprivate func write(_ evolution: NewSchemaText, _ context: CommandContext) throws {
+    let steps = evolution.steps
+    for remark in steps.flatMap({ step in step.losses.map(\.sentence) + step.warnings }) {
+      context.console.warn("warning: \(CellText.visible(remark))")
+    }
+    let statements = steps.flatMap(\.statements)
+    // Where references are enforced, dropping the old form of a table deletes what refers to it.
+    if statements.contains(where: { $0.hasPrefix("DROP TABLE") }) {
+      try context.console.writeSQL("PRAGMA foreign_keys = OFF;")
+    }
+    try context.console.writeSQL("BEGIN;")
+    for statement in statements { try context.console.writeSQL(statement + ";") }
+    try context.console.writeSQL("COMMIT;")
   }
 }
 

@@ -1,5 +1,6 @@
 import ArgumentParser
 import ModelStore
+import RecordFormats
 
 #if canImport(Glibc)
   import Glibc
@@ -16,9 +17,10 @@ struct MigrateSquashCommand: LeafCommand {
     discussion: """
       Example: storecli migrate squash 20260101000000..20260820101500 --name base
       Writes a file that stands for all migrations of the range, and removes theirs. It first runs \
-      both in empty databases, and refuses if the schemas differ. A database that has had all of \
-      them records the new one without running it; a new database runs only the new one. Apply the \
-      range everywhere first: a database that has had only some of them refuses the new file.
+      both in empty databases, and refuses if the schemas differ, or if the new way back fails. A \
+      database that has had all of them records the new one without running it; a new database \
+      runs only the new one. Apply the range everywhere first: a database that has had only some \
+      of them refuses the new file.
       """)
 
   @Argument(
@@ -108,6 +110,16 @@ struct MigrateSquashCommand: LeafCommand {
         "One migration would not make the schema that \(range) makes; nothing was written.",
         details: differences.map { "  \($0)" })
     }
+    let rehearsal = try MigrationRehearsal()
+    for file in files where !squash.replaces.contains(file.version) {
+      _ = try rehearsal.run(file.forwards)
+    }
+    for case .reverseFails(let sentence) in try rehearsal.run(squash.migration) {
+      throw CommandError(
+        .failed, code: "migrationFile",
+        "\(sentence) So the new file could not be taken back; nothing was written.",
+        hint: "correct the sections -- down of \(range); storecli migrate lint names the file")
+    }
   }
 
   /// Removes the old files after the new one is complete. The new name may be an old one.
@@ -122,6 +134,11 @@ struct MigrateSquashCommand: LeafCommand {
       }
     }
   }
+}
+
+extension MigrationFile {
+  /// The migration without its way back, which may leave something else.
+  fileprivate var forwards: Migration { Migration(version: version, name: name, sql: up) }
 }
 
 /// The text of a migration that stands for others.
@@ -139,7 +156,7 @@ private struct Squash {
   func text(before all: [MigrationFile]) throws -> String {
     let rehearsal = try MigrationRehearsal()
     for file in all {
-      for case .fails(let sentence) in try rehearsal.run(file.migration) {
+      for case .fails(let sentence) in try rehearsal.run(file.forwards) {
         throw CommandError(
           .failed, code: "migrationFile", "\(file.path): \(sentence)",
           hint: "storecli migrate lint")
@@ -150,11 +167,18 @@ private struct Squash {
     let up =
       try isSchemaOnly
       ? [String(rehearsal.schema().script.dropLast())]
-      : files.flatMap { ["-- from \($0.fileName)", $0.up] }
+      : files.flatMap { ["-- from \($0.fileName)", Self.ended($0.up)] }
     return MigrationFile.text(
       notes: isSchemaOnly ? ["The schema after \(files.last?.fileName ?? "")."] : [],
-      replaces: files.flatMap { $0.replaces.isEmpty ? [$0.version] : $0.replaces + [$0.version] },
-      up: up, down: down)
+      replaces: Set(files.flatMap { $0.replaces + [$0.version] }).sorted(), up: up, down: down)
+  }
+
+  /// The statements with a semicolon behind the last one, so that others can follow. It is on a
+  /// line of its own, because a comment may end the text.
+  private static func ended(_ text: String) -> String {
+    let source = SQLTokens(text)
+    guard let last = source.significant.last, source.text(last.range) != ";" else { return text }
+    return text + "\n;"
   }
 
   /// Nil if one of the migrations is irreversible.
@@ -162,7 +186,7 @@ private struct Squash {
     var lines: [String] = []
     for file in files.reversed() {
       guard case .sql(let text) = file.down else { return nil }
-      lines += ["-- from \(file.fileName)", text]
+      lines += ["-- from \(file.fileName)", Self.ended(text)]
     }
     return lines
   }
