@@ -56,11 +56,7 @@ package struct SchemaSnapshot: Sendable {
 
 extension SchemaText {
   /// The text as a statement of a script.
-  package var statement: String {
-    // Without a line end, a comment would swallow the semicolon.
-    let last = SQLTokens(sql).tokens.last { $0.kind != .space }
-    return last?.kind == .comment ? sql + "\n;" : sql + ";"
-  }
+  package var statement: String { SQLTokens.terminated(sql) }
 
   /// Whether it is an index or trigger of the table or view `owner`.
   package func isPart(of owner: SchemaText) -> Bool {
@@ -73,6 +69,13 @@ extension SchemaText {
 }
 
 extension SQLTokens {
+  /// Returns the statement `sql` with its semicolon, for a script. It stands on a line of its own
+  /// if a comment would swallow it.
+  package static func terminated(_ sql: String) -> String {
+    let last = SQLTokens(sql).tokens.last { $0.kind != .space }
+    return last?.kind == .comment ? sql + "\n;" : sql + ";"
+  }
+
   /// Returns `sql` with one space between tokens and without quotes around names.
   package static func canonical(_ sql: String) -> String {
     let source = SQLTokens(sql)

@@ -68,12 +68,11 @@ struct PlannedMigrations {
     if !steps.steps.isEmpty {
       try console.writeLine("\(Grouped.text(steps.steps.count)) pending")
     }
-    if withSQL { for statement in steps.created { try console.writeSQL(statement + ";") } }
+    if withSQL { try console.writeStatements(steps.created) }
     for step in steps.steps {
       let title = source.shortTitle(step.version, step.name)
       try console.writeLine("\(step.action.word)\(title)\(withSQL ? "" : step.action.remark)")
-      let statements = step.action.statements
-      if withSQL { for statement in statements { try console.writeSQL(statement + ";") } }
+      if withSQL { try console.writeStatements(step.action.statements) }
     }
     for step in plan.steps { try write(step, to: console, withSQL: withSQL) }
     for gap in plan.journalGaps {
@@ -94,8 +93,8 @@ struct PlannedMigrations {
     }
     switch step.action {
     case .inPlace(let sql):
-      if withSQL { for statement in sql { try console.writeSQL(statement + ";") } }
-    case .rebuild(let rebuild): if withSQL { try console.writeSQL(rebuild.sql + ";") }
+      if withSQL { try console.writeStatements(sql) }
+    case .rebuild(let rebuild): if withSQL { try console.writeStatements([rebuild.sql]) }
     case .blocked(let obstacle):
       if let query = Self.query(of: step, obstacle) {
         try console.writeLine("           -> \(CellText.visible(query))")

@@ -159,7 +159,11 @@ private struct Answers {
       let evolution = try SchemaEvolution(
         from: schemas.current, to: schemas.desired, renames: renames, dropping: drops,
         functions: schemas.functions)
-      guard let question = evolution.questions.first else { return NewSchemaText(evolution) }
+      guard let question = evolution.questions.first else {
+        let text = NewSchemaText(evolution)
+        try text.check()
+        return text
+      }
       guard Confirmation.canAsk(context.console) else { throw Self.open(evolution.questions) }
       for rename in question.renames where drops.contains(question.dropped) == false {
         let isRenamed = try Confirmation.isGranted(
@@ -212,8 +216,37 @@ struct NewSchemaText {
 
   /// The statements, with an empty line between those of two steps.
   private static func lines(of steps: [SchemaEvolution.Step]) -> [String] {
-    let blocks = steps.map { step in step.statements.map { $0 + ";" }.joined(separator: "\n") }
+    let blocks = steps.map { step in
+      step.statements.map(SQLTokens.terminated).joined(separator: "\n")
+    }
     return [blocks.joined(separator: "\n\n")]
+  }
+
+  /// Reads the text as a file of migrations, and compares it with the statements that were tried.
+  ///
+  /// - Throws: ``CommandError`` if a comment in a statement reads as a line between two sections.
+  func check() throws {
+    func statements(of steps: [SchemaEvolution.Step]) -> [String] {
+      steps.flatMap(\.statements).flatMap { SQLTokens($0).statements }
+    }
+    let isSame: Bool
+    do throws(MigrationProblem) {
+      let file = try MigrationFile(path: "1_new.sql", text: text)
+      let down = if case .sql(let sql) = file.down { SQLTokens(sql).statements } else { [String]() }
+      isSame =
+        SQLTokens(file.up).statements == statements(of: steps)
+        && down == statements(of: reverse ?? [])
+    } catch {
+      isSame = false
+    }
+    guard isSame else {
+      throw CommandError(
+        .failed, code: "migrationFile",
+        """
+        A comment in the schema reads as a line of a migration, such as -- up or -- down, so the \
+        file would not have the statements that were tried; nothing was written.
+        """, hint: "change that comment, or write the migration by hand")
+    }
   }
 
   /// A name for the file: what changes first.

@@ -105,7 +105,7 @@ struct MigrateDriftCommand: LeafCommand {
     guard let adopt else {
       let evolution = try SchemaEvolution(from: found, to: expected, functions: functions)
       let statements = evolution.steps.flatMap(\.statements)
-      for statement in statements { try context.console.writeSQL(statement + ";") }
+      try context.console.writeStatements(statements)
       return statements.isEmpty ? .ok : .found
     }
     let evolution = try SchemaEvolution(from: expected, to: found, functions: functions)
