@@ -64,9 +64,9 @@ package struct MigrationRehearsal {
 
   /// Returns whether no statement of `sql` writes records or the file's header.
   package static func changesOnlySchema(_ sql: String) -> Bool {
-    SQLTokens(sql).statements.map(MigrationStatement.init).allSatisfy { statement in
-      switch statement {
-      case .create(_, let sources): sources.isEmpty
+    SQLTokens(sql).statements.allSatisfy { statement in
+      switch MigrationStatement(statement) {
+      case .create: !MigrationStatement.createsRows(statement)
       case .createIndex, .createTrigger, .alter, .rename, .drop, .neutral: true
       case .insert, .change, .header, .other: false
       }

@@ -120,6 +120,10 @@ import Testing
     ("CREATE TABLE a (x); CREATE INDEX i ON a (x); ALTER TABLE a RENAME TO b", true),
     ("CREATE TABLE a (x); INSERT INTO a VALUES (1)", false),
     ("CREATE TABLE a AS SELECT * FROM b", false),
+    ("CREATE TABLE a AS SELECT 5 AS x", false),
+    ("CREATE TABLE IF NOT EXISTS main.\"a b\" AS VALUES (1)", false),
+    ("CREATE TABLE \"as\" (x DEFAULT 1)", true),
+    ("CREATE VIEW v AS SELECT 1", true),
     ("PRAGMA user_version = 3", false),
     ("UPDATE a SET x = 1", false),
   ])
