@@ -249,7 +249,7 @@ struct MigrationRun {
     let losses = try MigrationRehearsal.losses(
       of: statements, in: opened.store.schemaSnapshot(),
       functions: context.application.configuration.functions)
-    guard let losses else { return ["The statements may delete values."] }
+    guard let losses else { return [MigrationRehearsal.unknownLoss] }
     return try losses.map { loss in
       guard let text = loss.count else { return loss.sentence }
       let count = try opened.read { reads in try reads.rows(text).first?.values.first }

@@ -9,7 +9,8 @@ struct PlannedMigrations {
   private let steps: MigrationSteps
   /// What the models need after the migrations.
   private let plan: MigrationPlan
-  private let losses: [SchemaLoss]
+  /// A sentence for each loss.
+  private let losses: [String]
   /// Why the migrations fail with the records of the database; nil if they succeed.
   private let obstacle: String?
 
@@ -23,11 +24,10 @@ struct PlannedMigrations {
     statuses = try file.status()
     try statuses.check(against: source, context)
     steps = try file.steps()
-    losses =
-      try MigrationRehearsal.losses(
-        of: steps.created + steps.steps.flatMap(\.action.statements),
-        in: opened.store.schemaSnapshot(),
-        functions: context.application.configuration.functions) ?? []
+    let lost = try MigrationRehearsal.losses(
+      of: steps.created + steps.steps.flatMap(\.action.statements),
+      in: opened.store.schemaSnapshot(), functions: context.application.configuration.functions)
+    losses = lost.map { $0.map(\.sentence) } ?? [MigrationRehearsal.unknownLoss]
     do {
       plan = try file.plan()
       obstacle = nil
@@ -79,7 +79,7 @@ struct PlannedMigrations {
       try console.writeLine("gap        \(gap): the change journal begins again")
     }
     if let obstacle { try console.writeLine("blocked    \(CellText.visible(obstacle))") }
-    for loss in losses { try console.writeLine("loses      \(CellText.visible(loss.sentence))") }
+    for loss in losses { try console.writeLine("loses      \(CellText.visible(loss))") }
     try console.say(isEmpty ? "nothing to do" : footer)
   }
 
@@ -139,7 +139,7 @@ struct PlannedMigrations {
       .init("created", .array(steps.created.map { .string($0) })),
       .init("changes", .array(plan.steps.map(json))),
       .init("gaps", .array(plan.journalGaps.map { .string($0) })),
-      .init("losses", .array(losses.map { .string($0.sentence) })),
+      .init("losses", .array(losses.map { .string($0) })),
       .init("obstacle", obstacle.map { .string($0) } ?? .null),
       .init("blocked", .boolean(obstacle != nil || plan.isBlocked)),
       .init("reversible", .boolean(isReversible)),

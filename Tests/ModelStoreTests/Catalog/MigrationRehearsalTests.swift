@@ -130,4 +130,18 @@ import Testing
   func statementsThatWriteRecordsAreKnown(_ sql: String, isSchemaOnly: Bool) {
     #expect(MigrationRehearsal.changesOnlySchema(sql) == isSchemaOnly)
   }
+
+  @Test(arguments: [
+    "INSERT INTO n SELECT max(title) FROM Todo",
+    "INSERT INTO n SELECT coalesce(max(id), 'none') FROM Todo",
+    "INSERT OR ROLLBACK INTO n SELECT max(title) FROM Todo",
+  ])
+  func whatNeedsRecordsHasUnknownLosses(_ sql: String) throws {
+    let schema = try SchemaSnapshot(
+      script: Self.create.sql + "CREATE TABLE n (id INTEGER PRIMARY KEY, x NOT NULL DEFAULT 1);"
+        + "CREATE TABLE m (x NOT NULL)")
+    let target = sql.contains("coalesce") ? "n (id)" : "m"
+    let statements = [sql.replacing("INTO n", with: "INTO \(target)"), "DROP TABLE Todo"]
+    #expect(try MigrationRehearsal.losses(of: statements, in: schema) == nil)
+  }
 }
