@@ -38,7 +38,10 @@ package struct SchemaSnapshot: Sendable {
 
   /// The schema as a script that creates it: each table with its indexes and triggers, then the
   /// views. Tables and views are in the order of names, columns in that of the table.
-  package var script: String {
+  package var script: String { script { _ in true } }
+
+  /// As ``script``, for some of the objects.
+  package func script(of isIncluded: (SchemaText) -> Bool) -> String {
     let byName: (SchemaText, SchemaText) -> Bool = { first, second in
       (first.name.asciiFolded, first.name) < (second.name.asciiFolded, second.name)
     }
@@ -50,7 +53,7 @@ package struct SchemaSnapshot: Sendable {
         + texts.filter { $0.type == "index" && $0.isPart(of: owner) }.sorted(by: byName)
         + texts.filter { $0.type == "trigger" && $0.isPart(of: owner) }
     }
-    return ordered.map { $0.statement + "\n" }.joined(separator: "\n")
+    return ordered.filter(isIncluded).map { $0.statement + "\n" }.joined(separator: "\n")
   }
 }
 
