@@ -68,13 +68,14 @@ struct MigrateDiffCommand: ChangingCommand {
     }
     evolution.notes += schemas.notes
     let text = evolution.text
+    let directory = try MigrationDirectory(option: source.migrations)
+    let writer = NewMigration(directory: directory, context: context)
+    if !context.isDryRun { try writer.check(named: name ?? evolution.name) }
     try context.console.writeSQL(String(text.dropLast()))
     guard !context.isDryRun else {
       try context.console.say("dry run: nothing was written")
       return .found
     }
-    let directory = try MigrationDirectory(option: source.migrations)
-    let writer = NewMigration(directory: directory, context: context)
     let path = try writer.write(named: name ?? evolution.name, text)
     try context.console.say("wrote \(path)")
     return .ok
