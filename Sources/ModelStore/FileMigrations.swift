@@ -127,6 +127,7 @@ package struct FileMigrations: Sendable {
   /// `version` create in an empty file: one sentence for each difference.
   ///
   /// - Parameter version: A declared version; nil for the newest one that the file has had.
+  /// - Throws: ``StoreError`` with code `schemaMismatch` if the migrations fail in an empty file.
   package func drift(at version: Int64? = nil) throws -> [String] {
     let engine = try store.open
     let newest = try version ?? engine.catalog.appliedMigrations().last?.version ?? 0

@@ -294,7 +294,7 @@ extension CommandError {
     do {
       return try body()
     } catch let error as StoreError where error.code == .invalidQuery {
-      throw CommandError(.failed, code: error.code.rawValue, error.message)
+      throw CommandError(ofMigration: error)
     }
   }
 }

@@ -13,6 +13,8 @@ struct PlannedMigrations {
   private let losses: [String]
   /// Why the migrations fail with the records of the database; nil if they succeed.
   private let obstacle: String?
+  /// Whether the obstacle is that the database already has what a migration creates.
+  private let isInPlace: Bool
 
   /// - Throws: ``CommandError`` if the database and the migrations contradict each other.
   init(_ source: MigrationSource, _ context: CommandContext) throws {
@@ -30,10 +32,10 @@ struct PlannedMigrations {
     losses = lost.map { $0.map(\.sentence) } ?? [MigrationRehearsal.unknownLoss]
     do {
       plan = try file.plan()
-      obstacle = nil
+      (obstacle, isInPlace) = (nil, false)
     } catch let error as StoreError where Self.obstacles.contains(error.code) && !steps.isEmpty {
       plan = MigrationPlan()
-      obstacle = error.message
+      (obstacle, isInPlace) = (error.message, error.isAboutExistingObject)
     }
   }
 
@@ -81,6 +83,10 @@ struct PlannedMigrations {
     if let obstacle { try console.writeLine("blocked    \(CellText.visible(obstacle))") }
     for loss in losses { try console.writeLine("loses      \(CellText.visible(loss))") }
     try console.say(isEmpty ? "nothing to do" : footer)
+    if isInPlace {
+      try console.say(
+        "if the database already has it: \(Program.name) migrate baseline VERSION")
+    }
   }
 
   private func write(

@@ -94,7 +94,9 @@ import Testing
       version: 2, name: "bad", sql: "CREATE TABLE x (a); ALTER TABLE Missing ADD COLUMN b")
     #expect(
       try rehearsal.run(failing) == [
-        .fails("Migration 2 bad, statement 2: no such table: Missing.")
+        .fails(
+          "Migration 2 bad, statement 2: no such table: Missing. The migrations run from an empty database, so one of them must create it."
+        )
       ])
     let refused = try rehearsal.run(Migration(version: 2, name: "end", sql: "COMMIT"))
     guard case .fails(let sentence)? = refused.first else {

@@ -78,7 +78,20 @@ struct MigrateDiffCommand: ChangingCommand {
     }
     let path = try writer.write(named: name ?? evolution.name, text)
     try context.console.say("wrote \(path)")
+    if !schemas.hasBase { try adviseBase(directory, context) }
     return .ok
+  }
+
+  /// Says how a new database gets the tables that this one had before its first migration.
+  private func adviseBase(_ directory: MigrationDirectory, _ context: CommandContext) throws {
+    let path = Shell.quoted(directory.file(named: "1_base.sql"))
+    let name = Program.name
+    let sections = ["echo -- up", "\(name) migrate schema", "echo -- down: irreversible"]
+    for line in [
+      "no migration creates the other tables, so a new database lacks them.",
+      "write them as the first one: (\(sections.joined(separator: "; "))) > \(path)",
+      "then record it before you apply the new one: \(name) migrate baseline 1",
+    ] { try context.console.say(line) }
   }
 
   /// The schema of the database, and the desired one.
@@ -107,13 +120,17 @@ struct MigrateDiffCommand: ChangingCommand {
       of: opened.store, declared: declared?.migrations ?? [], models: declared?.models ?? [])
     if let declared { try file.status().check(against: declared, context) }
     guard let desired else {
-      let schemas = try file.schemaInLineWithModels()
+      let schemas = try CommandError.ofMigration { try file.schemaInLineWithModels() }
       return ComparedSchemas(
         current: schemas.current, desired: schemas.desired, notes: Self.notes(on: schemas.plan),
         functions: functions)
     }
-    return ComparedSchemas(
-      current: try file.schema(), desired: desired, notes: [], functions: functions)
+    var schemas = ComparedSchemas(
+      current: try CommandError.ofMigration { try file.schema() }, desired: desired, notes: [],
+      functions: functions)
+    schemas.hasBase =
+      schemas.current.tables.isEmpty || isOfApplication || declared?.migrations.isEmpty == false
+    return schemas
   }
 
   private static func schema(
@@ -142,6 +159,8 @@ struct ComparedSchemas {
   let desired: SchemaSnapshot
   let notes: [String]
   let functions: Set<SQLFunction>
+  /// Whether something creates the tables that the database has by now.
+  var hasBase = true
 }
 
 /// What a person has decided about names.
