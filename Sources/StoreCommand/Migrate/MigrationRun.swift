@@ -83,17 +83,18 @@ struct MigrationRun {
     }
     var progress = Progress(console: context.console)
     var count = 0
-    for (index, step) in steps.steps.enumerated() {
-      progress.show("migrations", done: index, of: steps.steps.count)
-      defer { progress.clear() }
-      let applied = try CommandError.ofMigration { try file.apply(upTo: step.version) }
-      for migration in applied {
+    let all = steps.steps.count
+    progress.show("migrations", done: count, of: all)
+    defer { progress.clear() }
+    let applied = try CommandError.ofMigration {
+      try file.apply(upTo: version) { applied in
         progress.clear()
-        try say("applied", migration)
-        count += 1
+        for migration in applied { try say("applied", migration) }
+        count += applied.count
+        progress.show("migrations", done: count, of: all)
       }
     }
-    return count
+    return applied.count
   }
 
   private func say(_ verb: String, _ migration: AppliedMigration) throws {
