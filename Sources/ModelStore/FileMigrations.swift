@@ -52,15 +52,19 @@ package struct FileMigrations: Sendable {
   /// - Parameters:
   ///   - version: A declared version; nil for the newest one.
   ///   - mode: A preview runs all of them in one transaction, which is rolled back.
+  ///   - onCommit: Receives what each committed transaction has recorded. If it throws, the rest is
+  ///     not applied.
   /// - Returns: What was recorded in the ledger, in that order; empty if nothing was pending.
   /// - Throws: ``StoreError`` with code `migrationConflict`, as opening does; `rejected` if
   ///   references would be broken; the error of a failing statement, which names the migration.
   ///   The migrations before the failed one stay applied.
   @discardableResult
   package func apply(
-    upTo version: Int64? = nil, mode: WriteMode = .commit
+    upTo version: Int64? = nil, mode: WriteMode = .commit,
+    onCommit: @escaping ([AppliedMigration]) throws -> Void = { _ in }
   ) throws -> [AppliedMigration] {
-    try store.open.catalog.applyMigrations(declared, upTo: version, creating: models, mode)
+    try store.open.catalog.applyMigrations(
+      declared, upTo: version, creating: models, mode, onCommit: onCommit)
   }
 
   /// Returns what ``revert(to:mode:)`` would do, with the exact statements. It only reads.
@@ -127,6 +131,7 @@ package struct FileMigrations: Sendable {
   /// `version` create in an empty file: one sentence for each difference.
   ///
   /// - Parameter version: A declared version; nil for the newest one that the file has had.
+  /// - Throws: ``StoreError`` with code `schemaMismatch` if the migrations fail in an empty file.
   package func drift(at version: Int64? = nil) throws -> [String] {
     let engine = try store.open
     let newest = try version ?? engine.catalog.appliedMigrations().last?.version ?? 0

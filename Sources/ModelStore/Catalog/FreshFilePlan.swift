@@ -27,6 +27,8 @@ struct FreshFilePlan {
     let lacking = models.filter { model in
       model.kind == .table && !model.isAdopted && !found.contains(model.tableName)
     }
+    // Then no table is in a form that a migration does not expect, so all of them run.
+    guard isFresh || !lacking.isEmpty else { return }
     var schema = PlannedSchema(pending, objects: found, lacking: lacking, isFresh: isFresh)
     for (index, migration) in pending.enumerated() {
       let effect = MigrationEffect(migration, in: schema)

@@ -31,8 +31,9 @@ struct MigrationLedger {
 
   /// Returns the applied migrations, in the order of versions; empty if there is no ledger yet.
   ///
+  /// - Parameter version: The only one to read; nil for all.
   /// - Throws: ``StoreError`` with code `newerFormat` if this library cannot read the ledger.
-  func entries() throws -> [AppliedMigration] {
+  func entries(of version: Int64? = nil) throws -> [AppliedMigration] {
     let found = try columnNames()
     guard !found.isEmpty else { return [] }
     guard found.isSuperset(of: Self.columns) else { throw Self.newer }
@@ -44,6 +45,7 @@ struct MigrationLedger {
       SELECT version, name, checksum, sql, applied_at, \(SQLText(sql: details))
       FROM _ms_migrations
       WHERE scope = \(scope.rawValue)
+        AND version BETWEEN \(version ?? Int64.min) AND \(version ?? Int64.max)
       ORDER BY version
       """
     ) { row in

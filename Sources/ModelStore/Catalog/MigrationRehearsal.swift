@@ -64,9 +64,9 @@ package struct MigrationRehearsal {
 
   /// Returns whether no statement of `sql` writes records or the file's header.
   package static func changesOnlySchema(_ sql: String) -> Bool {
-    SQLTokens(sql).statements.map(MigrationStatement.init).allSatisfy { statement in
-      switch statement {
-      case .create(_, let sources): sources.isEmpty
+    SQLTokens(sql).statements.allSatisfy { statement in
+      switch MigrationStatement(statement) {
+      case .create: !MigrationStatement.createsRows(statement)
       case .createIndex, .createTrigger, .alter, .rename, .drop, .neutral: true
       case .insert, .change, .header, .other: false
       }
@@ -85,7 +85,8 @@ package struct MigrationRehearsal {
       } catch {
         try scratch.connection.execute("ROLLBACK TO rehearsal; RELEASE rehearsal")
         return switch error {
-        case let error as SQLiteError: "\(place), statement \(index + 1): \(error.message)."
+        case let error as SQLiteError:
+          "\(place), statement \(index + 1): \(error.message).\(Self.remark(on: error))"
         case let error as StoreError: error.message
         default: throw error
         }
@@ -93,6 +94,11 @@ package struct MigrationRehearsal {
     }
     try scratch.connection.execute("RELEASE rehearsal")
     return nil
+  }
+
+  private static func remark(on error: SQLiteError) -> String {
+    error.message.hasPrefix("no such table: ")
+      ? " The migrations run from an empty database, so one of them must create it." : ""
   }
 
   /// Returns what `statements` delete in a file with the schema `before`; nil if they fail in an

@@ -43,6 +43,14 @@ enum MigrationStatement: Hashable {
     }
   }
 
+  /// Whether `statement` is CREATE TABLE … AS, which also creates rows.
+  static func createsRows(_ statement: String) -> Bool {
+    var words = Words(statement)
+    guard words.take("CREATE", "TABLE") else { return false }
+    _ = words.take("IF", "NOT", "EXISTS")
+    return words.takeName() != nil && words.take("AS")
+  }
+
   private static func read(_ words: inout Words) -> Self? {
     let sources = words.sources
     if words.take("CREATE") { return creation(&words, sources) }

@@ -16,6 +16,9 @@ struct Migrator {
   /// Receives each entry that the migrator adds to the ledger, in its transaction.
   var onRecord: (AppliedMigration) -> Void = { _ in }
 
+  /// Runs after each commit of ``each(isKept:_:)``.
+  var onCommit: () throws -> Void = {}
+
   var ledger: MigrationLedger { MigrationLedger(connection: connection, scope: scope) }
 
   /// Returns the migrations that the file has not had, in the order of versions. It only reads.
@@ -27,6 +30,28 @@ struct Migrator {
     var pending = try PendingMigrations(of: migrations, after: ledger.entries(), in: scope)
     pending.limit(to: limit)
     return pending
+  }
+
+  /// What is pending between two transactions of one run. The declarations are compared with the
+  /// ledger again only if another connection has written in between.
+  struct Outlook {
+    fileprivate var pending: PendingMigrations?
+    private var writes: Int64?
+    /// How often the declarations were compared with the ledger.
+    private(set) var comparisonCount = 0
+
+    /// - Precondition: `migrator` is in a transaction.
+    fileprivate mutating func read(
+      _ migrations: [Migration], by migrator: Migrator
+    ) throws -> PendingMigrations {
+      let current = try migrator.connection.firstRow("PRAGMA data_version") { row in
+        try row.integer(at: 0)
+      }
+      if let pending, writes == current { return pending }
+      writes = current
+      comparisonCount += 1
+      return try migrator.outlook(migrations)
+    }
   }
 
   // Applying
@@ -53,7 +78,10 @@ struct Migrator {
     precondition(!connection.isInTransaction, "A migration needs its own transaction.")
     guard try !pending(migrations).isEmpty else { return [] }
     for migration in migrations { try MigrationScript(migration).check() }
-    return try each(isKept: isKept) { try applyNext(of: migrations, creating: models) }
+    var outlook = Outlook()
+    return try each(isKept: isKept) {
+      try applyNext(of: migrations, creating: models, after: &outlook)
+    }
   }
 
   /// Runs `next` in transactions until it returns nothing, with foreign keys off for an
@@ -69,7 +97,11 @@ struct Migrator {
     }
     func run() throws -> [Step] {
       isKept
-        ? try all { try connection.inTransaction(next) }
+        ? try all {
+          let steps = try connection.inTransaction(next)
+          try onCommit()
+          return steps
+        }
         : try connection.inTransaction(isKept: false) { try all(next) }
     }
     return try scope == .app ? connection.withForeignKeysOff(run) : run()
@@ -77,14 +109,19 @@ struct Migrator {
 
   /// Applies the first pending migration, or all of them if the plan is not empty: once a table was
   /// created, another plan would take it for one in an old form.
+  ///
+  /// - Parameter outlook: Of the same run; a new one for its first step.
   func applyNext(
-    of migrations: [Migration], creating models: [ModelSchema]
+    of migrations: [Migration], creating models: [ModelSchema], after outlook: inout Outlook
   ) throws -> [Migration] {
-    let pending = try outlook(migrations)
+    let pending = try outlook.read(migrations, by: self)
+    outlook.pending = nil
     guard let first = pending.all.first else { return [] }
     let plan = scope == .app ? try plan(pending, creating: models) : nil
     guard let plan, !plan.isEmpty else {
       try apply(first, pending)
+      outlook.pending = pending
+      outlook.pending?.removeFirst()
       return [first]
     }
     try SchemaValidation(models).check()
@@ -128,8 +165,7 @@ struct Migrator {
     replacing replaced: [Int64] = []
   ) throws {
     try ledger.record(migration, as: kind, taking: duration, replacing: replaced)
-    let entry = try ledger.entries().first { $0.version == migration.version }
-    if let entry { onRecord(entry) }
+    if let entry = try ledger.entries(of: migration.version).first { onRecord(entry) }
   }
 
   /// - Returns: How long the script ran.

@@ -38,6 +38,9 @@ struct PendingMigrations: Hashable {
     all.removeAll { $0.version > version }
   }
 
+  /// Leaves out the first one, which the file has had by now.
+  mutating func removeFirst() { all.removeFirst() }
+
   private static func check(
     _ applied: [AppliedMigration], against standing: StandingMigrations,
     in scope: MigrationLedger.Scope

@@ -39,8 +39,10 @@ package struct SchemaEvolution: Sendable {
     dropping dropped: Set<String> = [], functions: Set<SQLFunction> = []
   ) throws {
     var evolver = try SchemaEvolver(from: old, functions: functions)
+    try Self.check(dropped, in: old)
     try evolver.rename(renames)
-    questions = try evolver.questions(to: new, dropping: Set(dropped.map(\.asciiFolded)))
+    questions = try evolver.questions(
+      to: new, dropping: Set(dropped.map(\.asciiFolded)), after: renames)
     try evolver.evolve(to: new)
     steps = evolver.steps
     guard steps.allSatisfy(\.losses.isEmpty) else {
@@ -52,6 +54,18 @@ package struct SchemaEvolution: Sendable {
     try returner.rename(Self.inverse(renames))
     try returner.evolve(to: old)
     reverse = returner.steps
+  }
+
+  /// Throws for a name that no table or column of `old` has.
+  private static func check(_ dropped: Set<String>, in old: SchemaSnapshot) throws {
+    let names = old.tables.flatMap { table in
+      [table.name] + table.columns.map { "\(table.name).\($0.name)" }
+    }
+    let known = Set(names.map(\.asciiFolded))
+    guard let other = dropped.sorted().first(where: { !known.contains($0.asciiFolded) }) else {
+      return
+    }
+    throw StoreError(.misuse, "There is no table or column \(other) to drop.")
   }
 
   /// The renames back, in the reverse order.
@@ -109,21 +123,27 @@ private struct SchemaEvolver {
   }
 
   /// The tables and columns of the database that `new` lacks, while it has others of the same form.
+  /// Tables have their old names in the questions, as in the answers.
   func questions(
-    to new: SchemaSnapshot, dropping dropped: Set<String>
+    to new: SchemaSnapshot, dropping dropped: Set<String>, after renames: [SchemaRename]
   ) throws -> [SchemaEvolution.Question] {
     let old = try scratch.snapshot()
+    func formerName(_ table: TableFacts) -> String {
+      let rename = renames.first { rename in
+        rename.column == nil && rename.newName.asciiFolded == table.name.asciiFolded
+      }
+      return rename?.table ?? table.name
+    }
     let columns = old.tables.flatMap { table -> [SchemaEvolution.Question] in
       guard let target = new.table(named: table.name) else { return [] }
       return table.columns.filter { target.column(named: $0.name) == nil }.compactMap { column in
         let twins = target.columns.filter { other in
           table.column(named: other.name) == nil && column.hasForm(of: other)
         }
+        let name = formerName(table)
         return question(
-          "\(table.name).\(column.name)", dropped,
-          twins.map {
-            SchemaRename(table: table.name, column: column.name, newName: $0.name)
-          })
+          "\(name).\(column.name)", dropped,
+          twins.map { SchemaRename(table: name, column: column.name, newName: $0.name) })
       }
     }
     let tables = old.tables.filter { new.table(named: $0.name) == nil }.compactMap { table in

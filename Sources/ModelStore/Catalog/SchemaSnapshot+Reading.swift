@@ -138,12 +138,16 @@ struct ScratchSchema {
         try connection.execute("RELEASE attempt")
         return true
       }
-    } catch let error as SQLiteError where error.code.primary == .error {
-      // SQLite refuses this way.
+    } catch let error as SQLiteError where Self.refusals.contains(error.code.primary) {
+      // SQLite refuses this way, or the empty tables do not have what a statement needs.
+      // ON CONFLICT ROLLBACK and RAISE(ROLLBACK) end the savepoint, too.
+      guard connection.isInTransaction else { return false }
     }
     try connection.execute("ROLLBACK TO attempt; RELEASE attempt")
     return false
   }
+
+  private static let refusals: [ResultCode] = [.error, .constraint, .mismatch]
 
   func snapshot() throws -> SchemaSnapshot { try SchemaSnapshot(reading: connection) }
 }

@@ -379,7 +379,7 @@ private struct MessageReader {
 
 extension ResultCode {
   /// SQLITE_MISMATCH: <https://sqlite.org/rescode.html#mismatch>.
-  fileprivate static let mismatch = ResultCode(rawValue: 20)
+  static let mismatch = ResultCode(rawValue: 20)
 }
 
 extension String {

@@ -38,7 +38,10 @@ package struct SchemaSnapshot: Sendable {
 
   /// The schema as a script that creates it: each table with its indexes and triggers, then the
   /// views. Tables and views are in the order of names, columns in that of the table.
-  package var script: String {
+  package var script: String { script { _ in true } }
+
+  /// As ``script``, for some of the objects.
+  package func script(of isIncluded: (SchemaText) -> Bool) -> String {
     let byName: (SchemaText, SchemaText) -> Bool = { first, second in
       (first.name.asciiFolded, first.name) < (second.name.asciiFolded, second.name)
     }
@@ -50,17 +53,13 @@ package struct SchemaSnapshot: Sendable {
         + texts.filter { $0.type == "index" && $0.isPart(of: owner) }.sorted(by: byName)
         + texts.filter { $0.type == "trigger" && $0.isPart(of: owner) }
     }
-    return ordered.map { $0.statement + "\n" }.joined(separator: "\n")
+    return ordered.filter(isIncluded).map { $0.statement + "\n" }.joined(separator: "\n")
   }
 }
 
 extension SchemaText {
   /// The text as a statement of a script.
-  package var statement: String {
-    // Without a line end, a comment would swallow the semicolon.
-    let last = SQLTokens(sql).tokens.last { $0.kind != .space }
-    return last?.kind == .comment ? sql + "\n;" : sql + ";"
-  }
+  package var statement: String { SQLTokens.terminated(sql) }
 
   /// Whether it is an index or trigger of the table or view `owner`.
   package func isPart(of owner: SchemaText) -> Bool {
@@ -73,6 +72,13 @@ extension SchemaText {
 }
 
 extension SQLTokens {
+  /// Returns the statement `sql` with its semicolon, for a script. It stands on a line of its own
+  /// if a comment would swallow it.
+  package static func terminated(_ sql: String) -> String {
+    let last = SQLTokens(sql).tokens.last { $0.kind != .space }
+    return last?.kind == .comment ? sql + "\n;" : sql + ";"
+  }
+
   /// Returns `sql` with one space between tokens and without quotes around names.
   package static func canonical(_ sql: String) -> String {
     let source = SQLTokens(sql)

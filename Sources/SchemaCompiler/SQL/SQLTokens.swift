@@ -107,7 +107,7 @@ package struct SQLTokens {
         current.append(token)
         continue
       }
-      if isTriggerStart(current), !endsTrigger(current) {
+      if isInsideTrigger(current) {
         current.append(token)
         continue
       }
@@ -116,6 +116,36 @@ package struct SQLTokens {
     }
     if let statement = joined(current) { statements.append(statement) }
     return statements
+  }
+
+  /// The positions in ``tokens`` of the comments of a script that are inside neither parentheses nor
+  /// a CREATE TRIGGER.
+  package var outerComments: [Int] {
+    var found: [Int] = []
+    var current: [Token] = []
+    var depth = 0
+    for (index, token) in tokens.enumerated() where token.kind != .space {
+      let isInside = isInsideTrigger(current)
+      guard token.kind != .comment else {
+        if depth == 0, !isInside { found.append(index) }
+        continue
+      }
+      if isSymbol(token, ";"), !isInside {
+        current = []
+        // Nothing in parentheses goes on behind a semicolon.
+        depth = 0
+        continue
+      }
+      if isSymbol(token, "(") { depth += 1 }
+      if isSymbol(token, ")"), depth > 0 { depth -= 1 }
+      current.append(token)
+    }
+    return found
+  }
+
+  /// Whether the tokens begin a CREATE TRIGGER that is not complete.
+  private func isInsideTrigger(_ tokens: [Token]) -> Bool {
+    isTriggerStart(tokens) && !endsTrigger(tokens)
   }
 
   private func joined(_ tokens: [Token]) -> String? {

@@ -38,6 +38,12 @@ struct SwiftModel {
 
   private func property(_ field: String) -> String { names.property(field, of: model) }
 
+  /// The property in a function with a parameter that may have the same name.
+  private func member(_ field: String, besides parameter: String) -> String {
+    let name = property(field)
+    return name == parameter ? "self.\(name)" : name
+  }
+
   private func label(_ field: String) -> String { SwiftText.label(names.bare(field, of: model)) }
 
   // Properties
@@ -254,10 +260,10 @@ struct SwiftModel {
   /// The initializer is in an extension, so that the struct keeps its memberwise one.
   private var coding: String {
     let reading = model.fields.enumerated().map { index, field in
-      "\(property(field.name)) = try row.decode(at: \(index))"
+      "\(member(field.name, besides: "row")) = try row.decode(at: \(index))"
     }
     let writing = model.fields.enumerated().map { index, field in
-      "try \(property(field.name)).encode(to: &arguments, at: \(index))"
+      "try \(member(field.name, besides: "arguments")).encode(to: &arguments, at: \(index))"
     }
     return """
       extension \(type) {

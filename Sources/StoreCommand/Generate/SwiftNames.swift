@@ -72,18 +72,19 @@ struct SwiftNames {
   }
 
   private static let reservedTypes: Set<String> = [
-    "Any", "ArgumentWriter", "Array", "BindingMatch", "Bool", "Codable", "CodableModel",
-    "CodingKey", "ColumnError", "Data", "Date", "Decimal", "Decodable", "Double", "Encodable",
-    "FieldBinding", "Foundation", "Hashable", "Int", "Int64", "JSON", "JSONContent", "Migration",
-    "Model", "ModelDefinition", "ModelField", "ModelKey", "ModelList", "ModelStore", "Never",
-    "Optional", "OrderedList", "Protocol", "ReferenceSchema", "RowView", "Rule", "RuleSchema",
-    "SQLText", "SQLValue", "Self", "Sendable", "Store", "StoreConfiguration", "StoreDeclarations",
+    "Aggregation", "Any", "ArgumentWriter", "Array", "BindingMatch", "Bool", "Codable",
+    "CodableModel", "CodingKey", "ColumnError", "Data", "Date", "Decimal", "Decodable", "Decoder",
+    "DecodingError", "Double", "Encodable", "Encoder", "FieldBinding", "Foundation", "Hashable",
+    "Int", "Int64", "JSON", "JSONContent", "ListSchema", "Migration", "Model", "ModelDefinition",
+    "ModelField", "ModelKey", "ModelList", "ModelStore", "Never", "Optional", "OrderedList",
+    "Protocol", "ReferenceSchema", "RowView", "Rule", "RuleSchema", "SQLText", "SQLValue", "Self",
+    "Sendable", "SingleValueDecodingContainer", "Store", "StoreConfiguration", "StoreDeclarations",
     "String", "Swift", "Type", "URL", "UUID",
   ]
 
   private static let reservedProperties: Set<String> = [
     "Protocol", "Self", "Type", "_", "await", "encode", "hash", "hashValue", "init", "key", "self",
-    "CodingKeys", "Key",
+    "sqlValues", "CodingKeys", "Key",
   ]
 
   private static let reserved = reservedTypes.union(reservedProperties)

@@ -1,6 +1,14 @@
 import ModelStore
 import RecordFormats
 
+#if canImport(Glibc)
+  import Glibc
+#elseif canImport(Musl)
+  import Musl
+#else
+  import Darwin
+#endif
+
 /// The directory of the migrations of a project, and the schema beside them.
 struct MigrationDirectory {
   static let usualName = "Migrations"
@@ -73,6 +81,37 @@ struct MigrationDirectory {
     let (files, problems) = try contents()
     if let problem = problems.first { throw problem.commandError }
     return files
+  }
+
+  /// The highest version in the names of its files, whatever is in them; nil if there is none.
+  ///
+  /// - Throws: ``CommandError`` if there is something else at its path, or it cannot be read.
+  func newestVersion() throws -> Int64? {
+    guard FileIdentity(of: path) != nil else { return nil }
+    do throws(SystemError) {
+      return try Directory(path: path).names().compactMap { MigrationFile.parts(of: $0)?.version }
+        .max()
+    } catch {
+      throw CommandError(
+        .failed, code: "input", "\(path) cannot be read: \(error); nothing was written.")
+    }
+  }
+
+  /// Runs `body` while no other program runs one. Creates the directory if there is none.
+  ///
+  /// A file system without such locks has none; then two programs at once may choose one version,
+  /// which every command would report.
+  func whileLocked<Result>(_ body: () throws -> Result) throws -> Result {
+    if !exists { try Directory(path: path).create() }
+    let descriptor = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+    guard descriptor >= 0 else {
+      throw CommandError(
+        .failed, code: "input",
+        "\(path) cannot be locked: \(SystemError.last); nothing was written.")
+    }
+    defer { close(descriptor) }
+    while flock(descriptor, LOCK_EX) != 0, errno == EINTR {}
+    return try body()
   }
 
   private func text(of name: String) throws(MigrationProblem) -> String {

@@ -159,7 +159,9 @@ private struct Sections {
     var start: Int?
     var end: Int?
     var downStart: Int?
-    for (index, token) in source.tokens.enumerated() where token.kind == .comment {
+    // Those inside a table or trigger are comments of the application.
+    for index in source.outerComments {
+      let token = source.tokens[index]
       let isOnOwnLine =
         index == 0
         || source.tokens[index - 1].kind == .space

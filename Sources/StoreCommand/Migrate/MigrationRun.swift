@@ -83,17 +83,18 @@ struct MigrationRun {
     }
     var progress = Progress(console: context.console)
     var count = 0
-    for (index, step) in steps.steps.enumerated() {
-      progress.show("migrations", done: index, of: steps.steps.count)
-      defer { progress.clear() }
-      let applied = try CommandError.ofMigration { try file.apply(upTo: step.version) }
-      for migration in applied {
+    let all = steps.steps.count
+    progress.show("migrations", done: count, of: all)
+    defer { progress.clear() }
+    let applied = try CommandError.ofMigration {
+      try file.apply(upTo: version) { applied in
         progress.clear()
-        try say("applied", migration)
-        count += 1
+        for migration in applied { try say("applied", migration) }
+        count += applied.count
+        progress.show("migrations", done: count, of: all)
       }
     }
-    return count
+    return applied.count
   }
 
   private func say(_ verb: String, _ migration: AppliedMigration) throws {
@@ -259,7 +260,7 @@ struct MigrationRun {
     let losses = try MigrationRehearsal.losses(
       of: statements, in: opened.store.schemaSnapshot(),
       functions: context.application.configuration.functions)
-    guard let losses else { return ["The statements may delete values."] }
+    guard let losses else { return [MigrationRehearsal.unknownLoss] }
     return try losses.map { loss in
       guard let text = loss.count else { return loss.sentence }
       let count = try opened.read { reads in try reads.rows(text).first?.values.first }
@@ -304,7 +305,7 @@ extension CommandError {
     do {
       return try body()
     } catch let error as StoreError where error.code == .invalidQuery {
-      throw CommandError(.failed, code: error.code.rawValue, error.message)
+      throw CommandError(ofMigration: error)
     }
   }
 }

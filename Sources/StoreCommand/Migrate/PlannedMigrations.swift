@@ -9,9 +9,12 @@ struct PlannedMigrations {
   private let steps: MigrationSteps
   /// What the models need after the migrations.
   private let plan: MigrationPlan
-  private let losses: [SchemaLoss]
+  /// A sentence for each loss.
+  private let losses: [String]
   /// Why the migrations fail with the records of the database; nil if they succeed.
   private let obstacle: String?
+  /// Whether the obstacle is that the database already has what a migration creates.
+  private let isInPlace: Bool
 
   /// - Throws: ``CommandError`` if the database and the migrations contradict each other.
   init(_ source: MigrationSource, _ context: CommandContext) throws {
@@ -23,17 +26,16 @@ struct PlannedMigrations {
     statuses = try file.status()
     try statuses.check(against: source, context)
     steps = try file.steps()
-    losses =
-      try MigrationRehearsal.losses(
-        of: steps.created + steps.steps.flatMap(\.action.statements),
-        in: opened.store.schemaSnapshot(),
-        functions: context.application.configuration.functions) ?? []
+    let lost = try MigrationRehearsal.losses(
+      of: steps.created + steps.steps.flatMap(\.action.statements),
+      in: opened.store.schemaSnapshot(), functions: context.application.configuration.functions)
+    losses = lost.map { $0.map(\.sentence) } ?? [MigrationRehearsal.unknownLoss]
     do {
       plan = try file.plan()
-      obstacle = nil
+      (obstacle, isInPlace) = (nil, false)
     } catch let error as StoreError where Self.obstacles.contains(error.code) && !steps.isEmpty {
       plan = MigrationPlan()
-      obstacle = error.message
+      (obstacle, isInPlace) = (error.message, error.isAboutExistingObject)
     }
   }
 
@@ -68,20 +70,23 @@ struct PlannedMigrations {
     if !steps.steps.isEmpty {
       try console.writeLine("\(Grouped.text(steps.steps.count)) pending")
     }
-    if withSQL { for statement in steps.created { try console.writeSQL(statement + ";") } }
+    if withSQL { try console.writeStatements(steps.created) }
     for step in steps.steps {
       let title = source.shortTitle(step.version, step.name)
       try console.writeLine("\(step.action.word)\(title)\(withSQL ? "" : step.action.remark)")
-      let statements = step.action.statements
-      if withSQL { for statement in statements { try console.writeSQL(statement + ";") } }
+      if withSQL { try console.writeStatements(step.action.statements) }
     }
     for step in plan.steps { try write(step, to: console, withSQL: withSQL) }
     for gap in plan.journalGaps {
       try console.writeLine("gap        \(gap): the change journal begins again")
     }
     if let obstacle { try console.writeLine("blocked    \(CellText.visible(obstacle))") }
-    for loss in losses { try console.writeLine("loses      \(CellText.visible(loss.sentence))") }
+    for loss in losses { try console.writeLine("loses      \(CellText.visible(loss))") }
     try console.say(isEmpty ? "nothing to do" : footer)
+    if isInPlace {
+      try console.say(
+        "if the database already has it: \(Program.name) migrate baseline VERSION")
+    }
   }
 
   private func write(
@@ -94,8 +99,8 @@ struct PlannedMigrations {
     }
     switch step.action {
     case .inPlace(let sql):
-      if withSQL { for statement in sql { try console.writeSQL(statement + ";") } }
-    case .rebuild(let rebuild): if withSQL { try console.writeSQL(rebuild.sql + ";") }
+      if withSQL { try console.writeStatements(sql) }
+    case .rebuild(let rebuild): if withSQL { try console.writeStatements([rebuild.sql]) }
     case .blocked(let obstacle):
       if let query = Self.query(of: step, obstacle) {
         try console.writeLine("           -> \(CellText.visible(query))")
@@ -140,7 +145,7 @@ struct PlannedMigrations {
       .init("created", .array(steps.created.map { .string($0) })),
       .init("changes", .array(plan.steps.map(json))),
       .init("gaps", .array(plan.journalGaps.map { .string($0) })),
-      .init("losses", .array(losses.map { .string($0.sentence) })),
+      .init("losses", .array(losses.map { .string($0) })),
       .init("obstacle", obstacle.map { .string($0) } ?? .null),
       .init("blocked", .boolean(obstacle != nil || plan.isBlocked)),
       .init("reversible", .boolean(isReversible)),

@@ -322,6 +322,85 @@ import Testing
       failure { try migrators[1].revert(to: 3, declaring: Self.all) }?.code == .migrationConflict)
   }
 
+  @Test func theLedgerIsComparedAgainOnlyIfAnotherProgramHasWritten() throws {
+    let file = try SchemaTestFile()
+    let migrators = try (0..<2).map { _ in
+      Migrator(connection: try file.connect(), scope: .app)
+    }
+    let more = (4...9).map { number in
+      Migration(version: number, name: "more", sql: "CREATE TABLE more_\(number) (x)")
+    }
+    var outlook = Migrator.Outlook()
+    func next(_ migrator: Migrator) throws -> [Int64] {
+      try migrator.connection.inTransaction {
+        try migrator.applyNext(of: Self.all + more, creating: [], after: &outlook)
+      }.map(\.version)
+    }
+    #expect(try (1...4).map { _ in try next(migrators[0]) } == [[1], [2], [3], [4]])
+    #expect(outlook.comparisonCount == 1)
+    #expect(try migrators[1].apply(Self.all + more.dropLast(2)).map(\.version) == [5, 6, 7])
+    #expect(try (1...3).map { _ in try next(migrators[0]) } == [[8], [9], []])
+    #expect(outlook.comparisonCount == 2)
+  }
+
+  @Test func aMigrationTakesAsManyStatementsInALargeSchema() throws {
+    let counts = try [5, 40].map { size in
+      let file = try SchemaTestFile()
+      defer { withExtendedLifetime(file) {} }
+      let connection = try file.connect()
+      let migrator = Migrator(connection: connection, scope: .app)
+      let all = (1...size).map { number in
+        Migration(version: Int64(number), name: "table", sql: "CREATE TABLE t\(number) (x)")
+      }
+      try migrator.apply(all)
+      let before = connection.statementCount
+      try migrator.apply(all + [Migration(version: 99, name: "x", sql: "CREATE TABLE x (x)")])
+      return connection.statementCount - before
+    }
+    #expect(counts[0] == counts[1])
+  }
+
+  @Test func eachCommitIsToldWhenItIsDone() throws {
+    var told: [[Int64]] = []
+    var found: [[String]] = []
+    let broken = Migration(version: 4, name: "broken", sql: "nonsense")
+    #expect(throws: StoreError.self) {
+      try migrations(Self.all + [broken]).apply { entries in
+        told.append(entries.map(\.version))
+        found.append(entries.map { $0.name })
+      }
+    }
+    #expect(told == [[1], [2], [3]] && found == [["create"], ["index"], ["column"]])
+    try migrations().revert(to: 0)
+    told = []
+    try migrations().apply(mode: .preview) { told.append($0.map(\.version)) }
+    #expect(told == [])
+    struct Stop: Error {}
+    #expect(throws: Stop.self) { try migrations().apply { _ in throw Stop() } }
+    #expect(try ledger().count == 1)
+  }
+
+  // A file with older tables
+
+  @Test func migrationsThatNeedOlderTablesCannotBeCompared() throws {
+    try store.write { tx in try tx.execute("CREATE TABLE a (id INTEGER PRIMARY KEY, x TEXT)") }
+    try migrations([Self.column]).apply()
+    let sentence = """
+      The migrations do not make a schema to compare with, because they fail in an empty database: \
+      Migration 3 column, statement 1: no such table: a. If the tables are older than the \
+      migrations, write a base migration that creates them.
+      """
+    let bodies: [() throws -> Void] = [
+      { _ = try migrations([Self.column]).drift() },
+      { _ = try migrations([Self.column]).expectedSchema() },
+      { _ = try migrations([Self.column]).baseline(3) },
+    ]
+    for body in bodies {
+      let error = failure { try body() }
+      #expect(error?.code == .schemaMismatch && error?.message == sentence, "\(error as Any)")
+    }
+  }
+
   @Test func concurrentReversionsTakeTurns() async throws {
     let path = directory.file("a.store")
     try migrations().apply()

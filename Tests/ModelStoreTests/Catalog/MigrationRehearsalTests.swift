@@ -101,7 +101,9 @@ import Testing
       version: 2, name: "bad", sql: "CREATE TABLE x (a); ALTER TABLE Missing ADD COLUMN b")
     #expect(
       try rehearsal.run(failing) == [
-        .fails("Migration 2 bad, statement 2: no such table: Missing.")
+        .fails(
+          "Migration 2 bad, statement 2: no such table: Missing. The migrations run from an empty database, so one of them must create it."
+        )
       ])
     let refused = try rehearsal.run(Migration(version: 2, name: "end", sql: "COMMIT"))
     guard case .fails(let sentence)? = refused.first else {
@@ -127,10 +129,28 @@ import Testing
     ("CREATE TABLE a (x); CREATE INDEX i ON a (x); ALTER TABLE a RENAME TO b", true),
     ("CREATE TABLE a (x); INSERT INTO a VALUES (1)", false),
     ("CREATE TABLE a AS SELECT * FROM b", false),
+    ("CREATE TABLE a AS SELECT 5 AS x", false),
+    ("CREATE TABLE IF NOT EXISTS main.\"a b\" AS VALUES (1)", false),
+    ("CREATE TABLE \"as\" (x DEFAULT 1)", true),
+    ("CREATE VIEW v AS SELECT 1", true),
     ("PRAGMA user_version = 3", false),
     ("UPDATE a SET x = 1", false),
   ])
   func statementsThatWriteRecordsAreKnown(_ sql: String, isSchemaOnly: Bool) {
     #expect(MigrationRehearsal.changesOnlySchema(sql) == isSchemaOnly)
+  }
+
+  @Test(arguments: [
+    "INSERT INTO n SELECT max(title) FROM Todo",
+    "INSERT INTO n SELECT coalesce(max(id), 'none') FROM Todo",
+    "INSERT OR ROLLBACK INTO n SELECT max(title) FROM Todo",
+  ])
+  func whatNeedsRecordsHasUnknownLosses(_ sql: String) throws {
+    let schema = try SchemaSnapshot(
+      script: Self.create.sql + "CREATE TABLE n (id INTEGER PRIMARY KEY, x NOT NULL DEFAULT 1);"
+        + "CREATE TABLE m (x NOT NULL)")
+    let target = sql.contains("coalesce") ? "n (id)" : "m"
+    let statements = [sql.replacing("INTO n", with: "INTO \(target)"), "DROP TABLE Todo"]
+    #expect(try MigrationRehearsal.losses(of: statements, in: schema) == nil)
   }
 }

@@ -151,6 +151,28 @@ import Testing
     #expect(try run(renaming, to: desired) == ["7 'x' 1 4", "9 'y' 2 NULL"])
   }
 
+  @Test func questionsAboutARenamedTableHaveItsOldName() throws {
+    let (current, desired) = ("CREATE TABLE t (a)", "CREATE TABLE tt (aa)")
+    let table = SchemaRename(table: "t", newName: "tt")
+    let open = try evolution(to: desired, from: current, renames: [table])
+    let column = SchemaRename(table: "t", column: "a", newName: "aa")
+    #expect(open.questions == [.init(dropped: "t.a", renames: [column])])
+    let both = try evolution(to: desired, from: current, renames: [table, column])
+    #expect(both.questions == [] && both.steps.allSatisfy(\.losses.isEmpty))
+    let dropping = try evolution(
+      to: desired, from: current, renames: [table], dropping: ["T.a"])
+    #expect(dropping.questions == [])
+    #expect(dropping.steps.flatMap(\.losses) == [.column("a", of: "tt")])
+  }
+
+  @Test(arguments: ["zz", "Todo.zz", "title", "titles"])
+  func dropsOfNothingAreRefused(_ name: String) throws {
+    let error = #expect(throws: StoreError.self) {
+      try evolution(to: Self.base, dropping: ["Todo", name])
+    }
+    #expect(error?.message == "There is no table or column \(name) to drop.")
+  }
+
   @Test func aTableIsRenamedWithAColumn() throws {
     let desired = Self.base.replacing("List", with: "Folder").replacing("name", with: "label")
     let open = try evolution(to: desired)

@@ -102,6 +102,31 @@ struct GenerateSwiftTests {
     #expect(found.lines == ["planned: 0"] + names.map { "\($0): 0" }, "seed \(seed)")
   }
 
+  @Test("fields and models may be called like what the generated source uses")
+  func namesOfTheSource() throws {
+    let place = try Workplace()
+    let file = place.path("names.store")
+    place.environment["STORECLI_DB"] = file
+    let fields = ["row", "arguments", "sqlValues"].map { FieldSchema(name: $0, type: .text) }
+    let models = [
+      ModelSchema(
+        name: "Decoder",
+        fields: fields + [FieldSchema(name: "content", type: .json)], key: ["row", "sqlValues"]),
+      ModelSchema(
+        name: "Encoder", fields: fields + [FieldSchema(name: "id", type: .integer, isRowID: true)],
+        key: ["id"]),
+      ModelSchema(name: "DecodingError", fields: fields, key: ["arguments"]),
+      ModelSchema(name: "SingleValueDecodingContainer", fields: fields, key: ["row"]),
+    ]
+    try Store(
+      at: file, declaring: Declarations(models: models), configuration: StoreConfiguration(),
+      onError: { _ in }
+    ).close()
+    let found = try opened(file, ["--form", "by-hand", "--access", "public"], in: place)
+    #expect(found.before == found.after)
+    #expect(found.lines == ["planned: 0"] + models.map { "\($0.name): 0" }.sorted())
+  }
+
   @Test("tables of a trading company become structs that read every row")
   func trade() throws {
     let place = try Workplace()

@@ -161,6 +161,34 @@ import Testing
     #expect(!one.contains("CREATE TABLE \"Album\""))
   }
 
+  @Test("triggers keep their order, and comments end before the semicolon")
+  func scripts() throws {
+    let place = try Workplace()
+    place.environment["STORECLI_DB"] = place.path("shop.store")
+    try RawDatabase(place.path("shop.store")).execute(
+      """
+      PRAGMA journal_mode = WAL;
+      CREATE TABLE log (word TEXT);
+      CREATE TABLE item (id INTEGER PRIMARY KEY);
+      CREATE TRIGGER z_first AFTER INSERT ON item BEGIN INSERT INTO log VALUES ('z'); END;
+      CREATE TRIGGER a_second AFTER INSERT ON item BEGIN INSERT INTO log VALUES ('a'); END;
+      CREATE VIEW words AS SELECT word FROM log -- all
+      ;
+      CREATE VIEW count AS SELECT count(*) AS number FROM log;
+      """)
+    let sql = try place.run("generate", "sql")
+    #expect(sql.code == 0, "\(sql)")
+    #expect(sql.out == (try place.run("migrate", "schema").out))
+    try RawDatabase(place.path("made.sqlite")).execute(sql.out)
+    let orders = try ["shop.store", "made.sqlite"].map { name in
+      let raw = try RawDatabase(place.path(name))
+      try raw.execute("INSERT INTO item VALUES (1)")
+      return try raw.value(
+        "SELECT group_concat(word, ',') || (SELECT number FROM count) FROM words")
+    }
+    #expect(orders == ["a,z2", "a,z2"])
+  }
+
   // Diagrams
 
   @Test("a diagram has fields, references and bindings, and escapes every name")

@@ -43,6 +43,24 @@ import Testing
     #expect(found.migration.reverseSQL == "DROP TABLE a;")
   }
 
+  @Test(arguments: [
+    "CREATE TABLE t (\n-- down\na)", "CREATE TABLE t (a DEFAULT (\n-- down: irreversible\n1))",
+    "CREATE TRIGGER r AFTER INSERT ON t BEGIN\n-- up\nSELECT 1;\n-- replaces: x\nSELECT 2; END",
+    "CREATE TEMP TRIGGER r AFTER INSERT ON t\n-- down: never\nBEGIN SELECT 1; END",
+  ])
+  func commentsInsideAStatementAreOfTheApplication(_ statement: String) throws {
+    for end in ["", ";"] {
+      let found = try file("-- up\n\(statement)\(end)\n-- down\nDROP TABLE t")
+      #expect(found.up == statement + end)
+      #expect(found.down == .sql("DROP TABLE t"))
+    }
+  }
+
+  @Test func anOpenParenthesisEndsWithItsStatement() throws {
+    let found = try file("-- up\nCREATE TABLE t (a;\n-- down\nDROP TABLE t;")
+    #expect(found.up == "CREATE TABLE t (a;" && found.down == .sql("DROP TABLE t;"))
+  }
+
   @Test func windowsLineEndsAndAByteOrderMarkAreAccepted() throws {
     let found = try file("\u{FEFF}-- up\r\nSELECT 1;\r\n-- down: irreversible\r\n")
     #expect(found.up == "SELECT 1;" && found.down == .irreversible)

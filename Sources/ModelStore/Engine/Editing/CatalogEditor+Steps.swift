@@ -50,14 +50,20 @@ extension CatalogEditor {
   // Applying and reverting
 
   func applyMigrations(
-    _ declared: [Migration], upTo version: Int64?, creating models: [ModelSchema], _ mode: WriteMode
+    _ declared: [Migration], upTo version: Int64?, creating models: [ModelSchema],
+    _ mode: WriteMode, onCommit: @escaping ([AppliedMigration]) throws -> Void
   ) throws -> [AppliedMigration] {
     let created = try self.created(models, declared, upTo: version)
     return try migrating(mode, declaring: models) { migrator in
       var migrator = migrator
       migrator.limit = try Self.limit(version, of: declared)
       var entries: [AppliedMigration] = []
+      var told = 0
       migrator.onRecord = { entries.append($0) }
+      migrator.onCommit = {
+        try onCommit(Array(entries[told...]))
+        told = entries.count
+      }
       try migrator.apply(declared, creating: created, isKept: mode == .commit)
       return entries
     }
@@ -74,8 +80,9 @@ extension CatalogEditor {
     let created = try self.created(models, declared, upTo: nil)
     return try migrating(.preview, declaring: models) { migrator in
       var result: Result?
+      var outlook = Migrator.Outlook()
       _ = try migrator.each(isKept: false) {
-        let applied = try migrator.applyNext(of: declared, creating: created)
+        let applied = try migrator.applyNext(of: declared, creating: created, after: &outlook)
         if applied.isEmpty { result = try body(migrator.connection) }
         return applied
       }

@@ -68,16 +68,30 @@ struct MigrateDiffCommand: ChangingCommand {
     }
     evolution.notes += schemas.notes
     let text = evolution.text
+    let directory = try MigrationDirectory(option: source.migrations)
+    let writer = NewMigration(directory: directory, context: context)
+    if !context.isDryRun { try writer.check(named: name ?? evolution.name) }
     try context.console.writeSQL(String(text.dropLast()))
     guard !context.isDryRun else {
       try context.console.say("dry run: nothing was written")
       return .found
     }
-    let directory = try MigrationDirectory(option: source.migrations)
-    let writer = NewMigration(directory: directory, context: context)
     let path = try writer.write(named: name ?? evolution.name, text)
     try context.console.say("wrote \(path)")
+    if !schemas.hasBase { try adviseBase(directory, context) }
     return .ok
+  }
+
+  /// Says how a new database gets the tables that this one had before its first migration.
+  private func adviseBase(_ directory: MigrationDirectory, _ context: CommandContext) throws {
+    let path = Shell.quoted(directory.file(named: "1_base.sql"))
+    let name = Program.name
+    let sections = ["echo -- up", "\(name) migrate schema", "echo -- down: irreversible"]
+    for line in [
+      "no migration creates the other tables, so a new database lacks them.",
+      "write them as the first one: (\(sections.joined(separator: "; "))) > \(path)",
+      "then record it before you apply the new one: \(name) migrate baseline 1",
+    ] { try context.console.say(line) }
   }
 
   /// The schema of the database, and the desired one.
@@ -106,13 +120,17 @@ struct MigrateDiffCommand: ChangingCommand {
       of: opened.store, declared: declared?.migrations ?? [], models: declared?.models ?? [])
     if let declared { try file.status().check(against: declared, context) }
     guard let desired else {
-      let schemas = try file.schemaInLineWithModels()
+      let schemas = try CommandError.ofMigration { try file.schemaInLineWithModels() }
       return ComparedSchemas(
         current: schemas.current, desired: schemas.desired, notes: Self.notes(on: schemas.plan),
         functions: functions)
     }
-    return ComparedSchemas(
-      current: try file.schema(), desired: desired, notes: [], functions: functions)
+    var schemas = ComparedSchemas(
+      current: try CommandError.ofMigration { try file.schema() }, desired: desired, notes: [],
+      functions: functions)
+    schemas.hasBase =
+      schemas.current.tables.isEmpty || isOfApplication || declared?.migrations.isEmpty == false
+    return schemas
   }
 
   private static func schema(
@@ -141,6 +159,8 @@ struct ComparedSchemas {
   let desired: SchemaSnapshot
   let notes: [String]
   let functions: Set<SQLFunction>
+  /// Whether something creates the tables that the database has by now.
+  var hasBase = true
 }
 
 /// What a person has decided about names.
@@ -159,7 +179,11 @@ struct Answers {
       let evolution = try SchemaEvolution(
         from: schemas.current, to: schemas.desired, renames: renames, dropping: drops,
         functions: schemas.functions)
-      guard let question = evolution.questions.first else { return NewSchemaText(evolution) }
+      guard let question = evolution.questions.first else {
+        let text = NewSchemaText(evolution)
+        try text.check()
+        return text
+      }
       guard Confirmation.canAsk(context.console) else { throw Self.open(evolution.questions) }
       for rename in question.renames where drops.contains(question.dropped) == false {
         let isRenamed = try Confirmation.isGranted(
@@ -212,8 +236,37 @@ struct NewSchemaText {
 
   /// The statements, with an empty line between those of two steps.
   private static func lines(of steps: [SchemaEvolution.Step]) -> [String] {
-    let blocks = steps.map { step in step.statements.map { $0 + ";" }.joined(separator: "\n") }
+    let blocks = steps.map { step in
+      step.statements.map(SQLTokens.terminated).joined(separator: "\n")
+    }
     return [blocks.joined(separator: "\n\n")]
+  }
+
+  /// Reads the text as a file of migrations, and compares it with the statements that were tried.
+  ///
+  /// - Throws: ``CommandError`` if a comment in a statement reads as a line between two sections.
+  func check() throws {
+    func statements(of steps: [SchemaEvolution.Step]) -> [String] {
+      steps.flatMap(\.statements).flatMap { SQLTokens($0).statements }
+    }
+    let isSame: Bool
+    do throws(MigrationProblem) {
+      let file = try MigrationFile(path: "1_new.sql", text: text)
+      let down = if case .sql(let sql) = file.down { SQLTokens(sql).statements } else { [String]() }
+      isSame =
+        SQLTokens(file.up).statements == statements(of: steps)
+        && down == statements(of: reverse ?? [])
+    } catch {
+      isSame = false
+    }
+    guard isSame else {
+      throw CommandError(
+        .failed, code: "migrationFile",
+        """
+        A comment in the schema reads as a line of a migration, such as -- up or -- down, so the \
+        file would not have the statements that were tried; nothing was written.
+        """, hint: "change that comment, or write the migration by hand")
+    }
   }
 
   /// A name for the file: what changes first.

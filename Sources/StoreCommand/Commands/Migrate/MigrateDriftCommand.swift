@@ -185,7 +185,7 @@ extension MigrateDriftCommand {
       try context.console.writeSQL("PRAGMA foreign_keys = OFF;")
     }
     try context.console.writeSQL("BEGIN;")
-    for statement in statements { try context.console.writeSQL(statement + ";") }
+    try context.console.writeStatements(statements)
     try context.console.writeSQL("COMMIT;")
   }
 }

@@ -31,27 +31,40 @@ struct MigrateNewCommand: LeafCommand {
   }
 }
 
-/// Writes a new file with the present time as its version.
+/// Writes a new file whose version is the present time or, if there is a later file, the number
+/// after the newest version.
 struct NewMigration {
   let directory: MigrationDirectory
   let context: CommandContext
 
+  /// Throws what ``write(named:_:)`` would throw about the name and the directory, so that a command
+  /// finds it out before it prints a text.
+  func check(named words: String) throws { _ = try fileName(words) }
+
   /// - Returns: The path of the file.
-  /// - Throws: ``CommandError`` if the name has no letters, or a file has the version.
+  /// - Throws: ``CommandError`` if the name has no letters, or no version is left.
   func write(named words: String, _ text: String) throws -> String {
+    try check(named: words)
+    // Two programs that read the same names would choose the same version.
+    return try directory.whileLocked { try directory.create(fileName(words), text) }
+  }
+
+  private func fileName(_ words: String) throws -> String {
     let name = MigrationName.snake(words)
     guard !name.isEmpty else {
       throw CommandError.usage(
         "The name \(words) has no letter or digit of ASCII, so it names no file.")
     }
-    let version = MigrationVersion.now(context.surroundings.now)
-    if directory.exists,
-      let other = try directory.contents().files.first(where: { $0.version == version })
-    {
+    let now = MigrationVersion.now(context.surroundings.now)
+    guard let newest = try directory.newestVersion() else { return "\(now)_\(name).sql" }
+    guard newest < Int64.max else {
       throw CommandError(
-        .failed, code: "fileExists",
-        "\(other.path) already has the version \(version). Try again in a second.")
+        .failed, code: "migrationFile",
+        """
+        The version \(newest) in \(directory.path) is the highest that there is, so no file can \
+        follow it; nothing was written.
+        """, hint: "give that file a lower version")
     }
-    return try directory.create("\(version)_\(name).sql", text)
+    return "\(Swift.max(now, newest + 1))_\(name).sql"
   }
 }

@@ -73,7 +73,12 @@ struct MigrateStatusCommand: LeafCommand {
       let count = Grouped.text(plan.steps.count, "change")
       remarks.append("the models ask for \(count) (\(Program.name) migrate plan)")
     }
-    let drift = try statuses.newestApplied == 0 ? [] : file.drift()
+    let drift: [String]
+    do {
+      drift = try statuses.newestApplied == 0 ? [] : file.drift()
+    } catch let error as StoreError where error.code == .schemaMismatch {
+      return remarks + [error.message]
+    }
     if !drift.isEmpty, plan.isEmpty {
       remarks.append(
         "\(Grouped.text(drift.count, "difference")) to what the migrations make "
