@@ -99,7 +99,7 @@ struct Migrator {
       isKept
         ? try all {
           let steps = try connection.inTransaction(next)
-          try onCommit()
+          if !steps.isEmpty { try onCommit() }
           return steps
         }
         : try connection.inTransaction(isKept: false) { try all(next) }
