@@ -54,7 +54,7 @@ test: sqlite postgres
 	@echo '==> Building the library, the command line and the tests'
 	@Scripts/build --build-tests
 	@echo '==> Running the tests'
-	@Scripts/run-tests all --skip StoreFaultTests
+	@Scripts/run-all-tests
 
 # The tests to run while you work: no programs, no random input.
 quick: sqlite postgres
