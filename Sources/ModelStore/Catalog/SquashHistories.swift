@@ -1,5 +1,5 @@
-/// The files that may meet a migration which stands for others. Each of them must record it in place
-/// of what the file has had.
+/// The files that may meet a migration which stands for others. Each of them must record it in
+/// place of what the file has had.
 struct SquashHistories {
   let squash: Migration
   /// The migrations before those that it replaces.
@@ -20,8 +20,8 @@ struct SquashHistories {
     }
   }
 
-  /// - Throws: ``StoreError`` with code `migrationConflict` if a file would refuse the migration, or
-  ///   would run it.
+  /// - Throws: ``StoreError`` with code `migrationConflict` if a file would refuse the migration,
+  ///   or would run it.
   func check() throws(StoreError) {
     for history in histories {
       let pending = try PendingMigrations(of: earlier + [squash], after: history, in: .app)
