@@ -76,13 +76,17 @@
       case .refused(let error):
         logger.debug("write refused", metadata: report.metadata.merging(error.metadata) { $1 })
       case .rolledBack(let error):
-        let reason: Logger.Metadata =
-          (error as? StoreError)?.metadata ?? ["error": "\(type(of: error))"]
-        logger.debug("write rolled back", metadata: report.metadata.merging(reason) { $1 })
+        logger.debug(
+          "write rolled back", metadata: report.metadata.merging(Self.reason(error)) { $1 })
       case .unknown(let error):
         logger.critical(
           "outcome of a write unknown", metadata: report.metadata.merging(error.metadata) { $1 })
       }
+    }
+
+    /// An error of the program may contain values of records.
+    private static func reason(_ error: any Error) -> Logger.Metadata {
+      (error as? StoreError)?.metadata ?? ["error": "\(type(of: error))"]
     }
   }
 
