@@ -11,7 +11,7 @@
   /// | Level | What is logged |
   /// |---|---|
   /// | critical | a COMMIT with an unknown outcome |
-  /// | error | a failure that no caller receives |
+  /// | error | a failure that no caller receives, a dead letter of a worker |
   /// | warning | a slow statement, an observation that falls behind |
   /// | notice | a resync of observers |
   /// | debug | refused and rolled back writes, checkpoints, commits of other programs |
@@ -58,6 +58,8 @@
             "consumer": "\(report.name)", "lag": "\(report.lag)",
             "position": "\(report.acknowledged.rawValue)",
           ])
+      case .deadLetter(let letter):
+        logger.error("dead letter", metadata: letter.metadata)
       case .slowStatement(let report):
         logger.warning(
           "slow statement",
@@ -120,6 +122,17 @@
         metadata["error"] = "\((error as? StoreError)?.message ?? "\(type(of: error))")"
       }
       return metadata
+    }
+  }
+
+  extension DeadLetter {
+    /// Without the key, the fields and the error, which may contain values of the record.
+    fileprivate var metadata: Logger.Metadata {
+      [
+        "consumer": "\(consumer)", "model": "\(change.model)",
+        "operation": "\(change.operation)", "position": "\(change.position.rawValue)",
+        "attempts": "\(attemptCount)",
+      ]
     }
   }
 

@@ -27,6 +27,7 @@
   /// | `modelstore_resyncs` | counter | resets of observers |
   /// | `modelstore_backlog_events` | gauge | events that an observation has not received |
   /// | `modelstore_consumer_lag` | gauge | positions that a `consumer` has not acknowledged |
+  /// | `modelstore_dead_letters` | counter | changes that a worker gave up on, by `consumer` |
   /// | `modelstore_slow_statements` | counter | slow statements |
   /// | `modelstore_failures` | counter | failures that no caller receives, by `code` |
   public final class StoreMetrics: StoreMonitor {
@@ -43,6 +44,7 @@
     private let backlog: Gauge
     private let slowStatements: Counter
     private let lags: MetricFamily<Gauge>
+    private let deadLetters: MetricFamily<Counter>
     private let failures: MetricFamily<Counter>
 
     /// Creates a monitor.
@@ -68,6 +70,7 @@
       backlog = metrics.gauge("backlog_events")
       slowStatements = metrics.counter("slow_statements")
       lags = MetricFamily { metrics.gauge("consumer_lag", ("consumer", $0)) }
+      deadLetters = MetricFamily { metrics.counter("dead_letters", ("consumer", $0)) }
       failures = MetricFamily { metrics.counter("failures", ("code", $0)) }
     }
 
@@ -86,6 +89,7 @@
       case .resync: resyncs.increment()
       case .backlog(let count): backlog.record(count)
       case .consumer(let report): lags[report.name].record(report.lag)
+      case .deadLetter(let letter): deadLetters[letter.consumer].increment()
       case .slowStatement: slowStatements.increment()
       case .failure(let error): failures[error.code.rawValue].increment()
       @unknown default: break

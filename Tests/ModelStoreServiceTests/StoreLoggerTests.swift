@@ -86,6 +86,31 @@
       #expect(values == ["7", "2", nil, "64", "4", "busy", "outcomeUnknown"])
     }
 
+    @Test func aDeadLetterIsAnErrorWithoutValues() async throws {
+      let world = try ServiceWorld(journal: true)
+      let logger = Logger(label: "notes") { [handler] _ in handler }
+      try world.store.addMonitor(StoreLogger(logger))
+      try world.insert(77, "secret")
+      let desk = WorkerDesk(
+        try await world.store.consumer("mirror", startingAt: .start), holder: "a")
+      try await desk.prepare()
+      #expect(try await desk.takeLease(for: .seconds(3600)))
+      guard case .batch(let batch)? = try await desk.next(limit: 10),
+        let change = batch.changes.first
+      else {
+        Issue.record("There is no batch.")
+        return
+      }
+      try await desk.bury(change, StoreError(.misuse, "secret"), attemptCount: 3)
+      let entry = try #require(handler.entries.last)
+      #expect(entry.message == "dead letter" && entry.level == .error)
+      #expect(
+        entry.metadata == [
+          "consumer": "mirror", "model": "Note", "operation": "insert",
+          "position": "\(change.position.rawValue)", "attempts": "3",
+        ])
+    }
+
     @Test func theErrorOfABodyIsLoggedByItsTypeOnly() throws {
       struct Secret: Error { let text = "secret" }
       try log(.debug)

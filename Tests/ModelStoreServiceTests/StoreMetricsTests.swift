@@ -160,6 +160,22 @@
       #expect(try count("writes", ("outcome", "committed")) == 0)
     }
 
+    @Test func deadLettersAreCountedByTheirConsumer() async throws {
+      try world.insert(1)
+      let desk = WorkerDesk(
+        try await world.store.consumer("mirror", startingAt: .start), holder: "a")
+      try await desk.prepare()
+      #expect(try await desk.takeLease(for: .seconds(3600)))
+      guard case .batch(let batch)? = try await desk.next(limit: 10) else {
+        Issue.record("There is no batch.")
+        return
+      }
+      for change in batch.changes {
+        try await desk.bury(change, StoreError(.misuse, "No."), attemptCount: 1)
+      }
+      #expect(try count("dead_letters", ("consumer", "mirror")) == 1)
+    }
+
     /// Counts the metrics that it makes.
     private final class CountingFactory: MetricsFactory {
       private let metrics = TestMetrics()

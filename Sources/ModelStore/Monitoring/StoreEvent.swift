@@ -23,8 +23,10 @@ public enum StoreEvent: Sendable {
   /// An observation has 64 undelivered events, or 128, 256 and so on: its callback or loop is
   /// slower than the commits.
   case backlog(eventCount: Int)
-  /// A batch of a ``Consumer`` was read, or acknowledged.
+  /// A batch of a ``Consumer`` was read or acknowledged, or its worker took or renewed the lease.
   case consumer(ConsumerReport)
+  /// A worker gave up on a change, and the file has the letter. It contains values of your record.
+  indirect case deadLetter(DeadLetter)
   /// A statement took at least ``StoreMonitor/slowStatementDuration``.
   indirect case slowStatement(StatementReport)
   /// A failure that no caller receives. `onError` of the store receives it, too. Its code is
