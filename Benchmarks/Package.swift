@@ -24,6 +24,7 @@ let package = Package(
         .product(name: "ModelStoreService", package: "ModelStore"),
         .product(name: "Logging", package: "swift-log"),
         .product(name: "CoreMetrics", package: "swift-metrics"),
+        .product(name: "Tracing", package: "swift-distributed-tracing"),
         .product(name: "InMemoryTracing", package: "swift-distributed-tracing"),
         .product(name: "GRDB", package: "GRDB.swift"),
       ]),

@@ -11,7 +11,7 @@
   /// | Level | What is logged |
   /// |---|---|
   /// | critical | a COMMIT with an unknown outcome |
-  /// | error | a failure that no caller receives |
+  /// | error | a failure that no caller receives, a dead letter of a worker |
   /// | warning | a slow statement, an observation that falls behind |
   /// | notice | a resync of observers |
   /// | debug | refused and rolled back writes, checkpoints, commits of other programs |
@@ -58,6 +58,8 @@
             "consumer": "\(report.name)", "lag": "\(report.lag)",
             "position": "\(report.acknowledged.rawValue)",
           ])
+      case .deadLetter(let letter):
+        logger.error("dead letter", metadata: letter.metadata)
       case .slowStatement(let report):
         logger.warning(
           "slow statement",
@@ -76,13 +78,17 @@
       case .refused(let error):
         logger.debug("write refused", metadata: report.metadata.merging(error.metadata) { $1 })
       case .rolledBack(let error):
-        let reason: Logger.Metadata =
-          (error as? StoreError)?.metadata ?? ["error": "\(type(of: error))"]
-        logger.debug("write rolled back", metadata: report.metadata.merging(reason) { $1 })
+        logger.debug(
+          "write rolled back", metadata: report.metadata.merging(Self.reason(error)) { $1 })
       case .unknown(let error):
         logger.critical(
           "outcome of a write unknown", metadata: report.metadata.merging(error.metadata) { $1 })
       }
+    }
+
+    /// An error of the program may contain values of records.
+    private static func reason(_ error: any Error) -> Logger.Metadata {
+      (error as? StoreError)?.metadata ?? ["error": "\(type(of: error))"]
     }
   }
 
@@ -116,6 +122,17 @@
         metadata["error"] = "\((error as? StoreError)?.message ?? "\(type(of: error))")"
       }
       return metadata
+    }
+  }
+
+  extension DeadLetter {
+    /// Without the key, the fields and the error, which may contain values of the record.
+    fileprivate var metadata: Logger.Metadata {
+      [
+        "consumer": "\(consumer)", "model": "\(change.model)",
+        "operation": "\(change.operation)", "position": "\(change.position.rawValue)",
+        "attempts": "\(attemptCount)",
+      ]
     }
   }
 

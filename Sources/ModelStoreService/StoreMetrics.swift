@@ -27,13 +27,12 @@
   /// | `modelstore_resyncs` | counter | resets of observers |
   /// | `modelstore_backlog_events` | gauge | events that an observation has not received |
   /// | `modelstore_consumer_lag` | gauge | positions that a `consumer` has not acknowledged |
+  /// | `modelstore_dead_letters` | counter | changes that a worker gave up on, by `consumer` |
   /// | `modelstore_slow_statements` | counter | slow statements |
   /// | `modelstore_failures` | counter | failures that no caller receives, by `code` |
   public final class StoreMetrics: StoreMonitor {
     /// The duration from which a statement counts as slow.
     public let slowStatementDuration: Duration?
-    private let factory: any MetricsFactory
-    private let store: String
     private let writes: WriteMetrics
     private let readDuration: Timer
     private let readQueueDuration: Timer
@@ -44,7 +43,9 @@
     private let resyncs: Counter
     private let backlog: Gauge
     private let slowStatements: Counter
-    private let lags = Mutex<[String: Gauge]>([:])
+    private let lags: MetricFamily<Gauge>
+    private let deadLetters: MetricFamily<Counter>
+    private let failures: MetricFamily<Counter>
 
     /// Creates a monitor.
     ///
@@ -57,8 +58,6 @@
       slowStatementDuration: Duration? = .milliseconds(100)
     ) {
       self.slowStatementDuration = slowStatementDuration
-      self.factory = factory
-      self.store = store
       let metrics = StoreDimension(store: store, factory: factory)
       writes = WriteMetrics(metrics)
       readDuration = metrics.timer("read_duration")
@@ -70,6 +69,9 @@
       resyncs = metrics.counter("resyncs")
       backlog = metrics.gauge("backlog_events")
       slowStatements = metrics.counter("slow_statements")
+      lags = MetricFamily { metrics.gauge("consumer_lag", ("consumer", $0)) }
+      deadLetters = MetricFamily { metrics.counter("dead_letters", ("consumer", $0)) }
+      failures = MetricFamily { metrics.counter("failures", ("code", $0)) }
     }
 
     public func receive(_ event: StoreEvent) {
@@ -86,22 +88,30 @@
         (report.isExact ? exactCommits : inexactCommits).increment()
       case .resync: resyncs.increment()
       case .backlog(let count): backlog.record(count)
-      case .consumer(let report): lag(of: report.name).record(report.lag)
+      case .consumer(let report): lags[report.name].record(report.lag)
+      case .deadLetter(let letter): deadLetters[letter.consumer].increment()
       case .slowStatement: slowStatements.increment()
-      case .failure(let error):
-        StoreDimension(store: store, factory: factory)
-          .counter("failures", ("code", error.code.rawValue)).increment()
+      case .failure(let error): failures[error.code.rawValue].increment()
       @unknown default: break
       }
     }
+  }
 
-    private func lag(of consumer: String) -> Gauge {
-      lags.withLock { lags in
-        if let gauge = lags[consumer] { return gauge }
-        let gauge = StoreDimension(store: store, factory: factory)
-          .gauge("consumer_lag", ("consumer", consumer))
-        lags[consumer] = gauge
-        return gauge
+  /// Metrics that differ by the value of one dimension. Each is made once, when it is first used.
+  private final class MetricFamily<Metric: Sendable>: Sendable {
+    private let metrics = Mutex<[String: Metric]>([:])
+    private let make: @Sendable (_ value: String) -> Metric
+
+    init(_ make: @escaping @Sendable (_ value: String) -> Metric) {
+      self.make = make
+    }
+
+    subscript(value: String) -> Metric {
+      metrics.withLock { metrics in
+        if let metric = metrics[value] { return metric }
+        let metric = make(value)
+        metrics[value] = metric
+        return metric
       }
     }
   }
@@ -113,8 +123,7 @@
     private let rolledBack: Counter
     private let unknown: Counter
     private let duration: Timer
-    /// By the names of steps.
-    private let steps: [String: Timer]
+    private let steps: [(step: WriteReport.Times.Step, timer: Timer)]
     private let changedRows: Counter
     private let sharing: Recorder
 
@@ -125,22 +134,21 @@
       rolledBack = outcome("rolled_back")
       unknown = outcome("unknown")
       duration = metrics.timer("write_duration")
-      steps = Dictionary(
-        uniqueKeysWithValues: WriteReport.Times.stepNames.map { name in
-          (name, metrics.timer("write_step_duration", ("step", name)))
-        })
+      steps = WriteReport.Times.Step.allCases.map { step in
+        (step, metrics.timer("write_step_duration", ("step", step.rawValue)))
+      }
       changedRows = metrics.counter("changed_rows")
       sharing = metrics.recorder("commit_sharing")
     }
 
     func record(_ report: WriteReport) {
-      duration.record(duration: report.times.total)
+      duration.recordNanoseconds(report.times.totalNanoseconds)
       switch report.outcome {
       case .committed:
         committed.increment()
         changedRows.increment(by: report.changedRowCount)
         sharing.record(report.sharingCount)
-        for (name, duration) in report.times.steps { steps[name]?.record(duration: duration) }
+        for (step, timer) in steps { timer.recordNanoseconds(report.times[step]) }
       case .refused: refused.increment()
       case .rolledBack: rolledBack.increment()
       case .unknown: unknown.increment()
@@ -149,7 +157,7 @@
   }
 
   /// Makes metrics with the prefix of the product and the dimension of one store.
-  private struct StoreDimension {
+  private struct StoreDimension: Sendable {
     let store: String
     let factory: any MetricsFactory
 

@@ -22,6 +22,10 @@
   public final class StoreTracer: StoreMonitor {
     private let tracer: any Tracer
     private let store: String
+    /// The name of the span of a write.
+    private let name: String
+    /// The attributes with which the span of a write begins, with room for those at its end.
+    private let attributes: SpanAttributes
     private let spans = Mutex<[UInt64: any Span]>([:])
 
     /// Creates a monitor.
@@ -32,6 +36,10 @@
     public init(store: String, tracer: any Tracer = InstrumentationSystem.tracer) {
       self.store = store
       self.tracer = tracer
+      name = "write \(store)"
+      var attributes = [String: SpanAttribute](minimumCapacity: 16)
+      attributes.merge(Self.attributes(of: store, operation: "write")) { $1 }
+      self.attributes = SpanAttributes(attributes)
     }
 
     deinit {
@@ -42,7 +50,7 @@
       switch event {
       case .writeQueued(let number): begin(number)
       case .writeBegan(let number):
-        spans.withLock { $0[number] }?.addEvent("turn")
+        if let span = spans.withLock({ $0[number] }), span.isRecording { span.addEvent("turn") }
       case .writeEnded(let report): end(report)
       default: break
       }
@@ -84,35 +92,61 @@
       _ body: () async throws -> Result
     ) async throws -> Result {
       try await tracer.withAnySpan("process \(consumer)", ofKind: .consumer) { span in
-        describe(span, operation: "process")
-        span.attributes["db.operation.batch.size"] = changeCount
-        span.attributes["modelstore.consumer"] = consumer
-        addLinks(to: transactions, in: span)
+        if span.isRecording {
+          span.updateAttributes { attributes in
+            attributes.merge(SpanAttributes(Self.attributes(of: store, operation: "process")))
+            attributes["db.operation.batch.size"] = changeCount
+            attributes["modelstore.consumer"] = consumer
+          }
+          addLinks(to: transactions, in: span)
+        }
         return try await body()
       }
     }
 
-    private func describe(_ span: any Span, operation: String) {
-      span.attributes["db.system.name"] = "sqlite"
-      span.attributes["db.namespace"] = store
-      span.attributes["db.operation.name"] = operation
+    private static func attributes(
+      of store: String, operation: String
+    ) -> [String: SpanAttribute] {
+      [
+        "db.system.name": "sqlite", "db.namespace": .string(store),
+        "db.operation.name": .string(operation),
+      ]
     }
 
+    /// A span that is not recorded is kept, too: its context is the tag of the commit record.
     private func begin(_ number: UInt64) {
-      let span = tracer.startAnySpan("write \(store)", ofKind: .client)
-      describe(span, operation: "write")
+      let span = tracer.startAnySpan(name, ofKind: .client)
+      if span.isRecording {
+        span.updateAttributes { attributes in
+          // A tracer may begin with attributes of its own.
+          if attributes.isEmpty {
+            attributes = self.attributes
+          } else {
+            attributes.merge(self.attributes)
+          }
+        }
+      }
       spans.withLock { $0[number] = span }
     }
 
     private func end(_ report: WriteReport) {
       guard let span = spans.withLock({ $0.removeValue(forKey: report.number) }) else { return }
-      span.attributes["modelstore.changed_rows"] = report.changedRowCount
-      if let transaction = report.transaction {
-        span.attributes["modelstore.transaction"] = transaction.description
-      }
-      if report.sharingCount > 1 { span.attributes["modelstore.sharing"] = report.sharingCount }
-      for (step, duration) in report.times.steps {
-        span.attributes["modelstore.\(step)_ms"] = duration / .milliseconds(1)
+      if span.isRecording { describe(report, in: span) }
+      span.end()
+    }
+
+    private func describe(_ report: WriteReport, in span: any Span) {
+      span.updateAttributes { attributes in
+        attributes.set("modelstore.changed_rows", value: report.changedRowCount.toSpanAttribute())
+        if let transaction = report.transaction {
+          attributes.set("modelstore.transaction", value: .string(transaction.description))
+        }
+        if report.sharingCount > 1 {
+          attributes.set("modelstore.sharing", value: report.sharingCount.toSpanAttribute())
+        }
+        for (step, name) in Self.stepAttributes {
+          attributes.set(name, value: .double(Double(report.times[step]) / 1e6))
+        }
       }
       switch report.outcome {
       case .committed: break
@@ -121,7 +155,10 @@
         let known = error as? StoreError
         fail(span, known, known?.code.rawValue ?? "\(type(of: error))")
       }
-      span.end()
+    }
+
+    private static let stepAttributes = WriteReport.Times.Step.allCases.map { step in
+      (step: step, name: "modelstore.\(step.rawValue)_ms")
     }
 
     /// - Parameter error: The error of the store; nil for one of the program, which may contain

@@ -55,6 +55,34 @@
       #expect(index.links.map { $0.context.inMemorySpanContext?.spanID } == [write.spanID])
     }
 
+    @Test func aSpanEndsWithTheStepsOfItsWrite() throws {
+      try world.insert(1)
+      let write = try #require(tracer.finishedSpans.first)
+      let steps = WriteReport.Times.stepNames.map { "modelstore.\($0)_ms" }
+      #expect(steps.allSatisfy { write.attribute($0) != nil })
+      #expect(write.attribute("db.operation.name") == "write")
+      #expect(write.attribute("modelstore.transaction") != nil)
+      #expect(write.events.map(\.name) == ["turn"])
+      #expect(write.attributes.count == steps.count + 5)
+    }
+
+    /// A tracer samples some requests. Its other spans are neither described nor left open, and
+    /// their contexts are tags: another process may have recorded the parent.
+    @Test func aSpanThatIsNotRecordedIsNotDescribedAndStillTags() async throws {
+      let world = try ServiceWorld(journal: true)
+      let tracer = UnsampledTracer()
+      try world.store.addMonitor(StoreTracer(store: "notes", tracer: tracer))
+      try world.insert(1)
+      #expect(throws: StoreError.self) { try world.insert(2, "") }
+      #expect(tracer.received.descriptionCount == 0)
+      #expect(tracer.received.endCount == 2)
+      let history = try await world.store.changeJournal.transactions(after: .start, limit: 10)
+      #expect(
+        history.compactMap(\.tag) == [
+          "trace:baggage=a=1%3Bb=50%25;traceparent=\(UnsampledTracer.parent)"
+        ])
+    }
+
     /// The names and values that a tracer injects may contain the separators of the tag.
     @Test func aTagKeepsTheValuesOfATracer() throws {
       let carrier = ["baggage": "user=ada;ttl=1,x=50%3B", "traceparent": "00-4bf9-00f0-01"]

@@ -84,7 +84,7 @@ struct SharedCommit {
     for first: WaitingWrite, _ writer: inout Writer
   ) throws -> OpenWrite.Capture {
     first.timer?.beginTurn()
-    defer { first.timer?.end(\.begin) }
+    defer { first.timer?.end(.begin) }
     return try engine.connections.writer.interruptible(first.number, gently: false) {
       try first.checkNotCancelled()
       try engine.configuration.checkWritable()
@@ -186,7 +186,7 @@ struct SharedCommit {
         cycle.publish(member.changes, member.edits, of: member.write, &writer, at: place)
       }
     }
-    member.waiting.timer?.end(\.publishing)
+    member.waiting.timer?.end(.publishing)
     ended.append((member.waiting, .success(awaited)))
   }
 

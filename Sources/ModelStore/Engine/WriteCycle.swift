@@ -53,7 +53,7 @@ struct WriteCycle {
     let turn = try turn(of: writer)  //  1 among members
     defer { turn?.end(on: writer.connection) }
     let write = try begin(&writer, validators)  //  2 BEGIN, 3 foreign commits
-    timer?.end(\.begin)
+    timer?.end(.begin)
     do {
       try turn?.start(on: writer.connection)
       let changes: [RecordChange]
@@ -73,7 +73,7 @@ struct WriteCycle {
         let edits = try write.commit(lending: writer.reserve)  //  9 COMMIT
         timer?.committed(write, sharingCount: 1)
         if !write.schemaChanged { writer.noteLatestContent() }
-        defer { timer?.end(\.publishing) }
+        defer { timer?.end(.publishing) }
         return publish(changes, edits, of: write, &writer, at: .own(isHeld: isHeld))  // 10
       }
     } catch {

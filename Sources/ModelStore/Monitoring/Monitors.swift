@@ -4,8 +4,22 @@ internal import Synchronization
 ///
 /// Without a monitor, ``isActive`` is all that an operation reads.
 final class Monitors: Sendable {
+  /// A monitor that was added. An object, because sending an event then copies no existential.
+  private final class Entry: Sendable {
+    /// The number of the lease that it ends with.
+    let lease: UInt64
+    let slow: Duration?
+    let monitor: any StoreMonitor
+
+    init(_ monitor: any StoreMonitor, of lease: UInt64) {
+      self.lease = lease
+      self.monitor = monitor
+      slow = monitor.slowStatementDuration
+    }
+  }
+
   private struct State {
-    var monitors: [(lease: UInt64, slow: Duration?, monitor: any StoreMonitor)] = []
+    var entries: [Entry] = []
     var slowDuration: Duration?
   }
 
@@ -28,10 +42,10 @@ final class Monitors: Sendable {
 
   /// Adds a monitor, which ends with the lease of that number.
   func add(_ monitor: any StoreMonitor, of lease: UInt64) {
-    let slow = monitor.slowStatementDuration
+    let entry = Entry(monitor, of: lease)
     state.withLock { state in
-      state.monitors.append((lease, slow, monitor))
-      if let slow { state.slowDuration = min(slow, state.slowDuration ?? slow) }
+      state.entries.append(entry)
+      if let slow = entry.slow { state.slowDuration = min(slow, state.slowDuration ?? slow) }
       active.store(true, ordering: .relaxed)
     }
   }
@@ -39,10 +53,10 @@ final class Monitors: Sendable {
   /// Removes the monitors of a lease.
   func remove(of lease: UInt64) {
     let removed = state.withLock { state in
-      let removed = state.monitors.filter { $0.lease == lease }
-      state.monitors.removeAll { $0.lease == lease }
-      state.slowDuration = state.monitors.compactMap(\.slow).min()
-      active.store(!state.monitors.isEmpty, ordering: .relaxed)
+      let removed = state.entries.filter { $0.lease == lease }
+      state.entries.removeAll { $0.lease == lease }
+      state.slowDuration = state.entries.compactMap(\.slow).min()
+      active.store(!state.entries.isEmpty, ordering: .relaxed)
       return removed
     }
     // Released outside the lock: its deinitialization may run the caller's code.
@@ -53,13 +67,13 @@ final class Monitors: Sendable {
   func send(_ event: @autoclosure () -> StoreEvent) {
     guard isActive else { return }
     let event = event()
-    for (_, _, monitor) in state.withLock({ $0.monitors }) { monitor.receive(event) }
+    for entry in state.withLock({ $0.entries }) { entry.monitor.receive(event) }
   }
 
   /// The tag that a monitor has for a write; the first one counts.
   func tag(ofWrite number: UInt64) -> String? {
-    for (_, _, monitor) in state.withLock({ $0.monitors }) {
-      if let tag = monitor.tag(ofWrite: number) { return tag }
+    for entry in state.withLock({ $0.entries }) {
+      if let tag = entry.monitor.tag(ofWrite: number) { return tag }
     }
     return nil
   }

@@ -23,55 +23,93 @@ public enum StoreEvent: Sendable {
   /// An observation has 64 undelivered events, or 128, 256 and so on: its callback or loop is
   /// slower than the commits.
   case backlog(eventCount: Int)
-  /// A batch of a ``Consumer`` was read, or acknowledged.
+  /// A batch of a ``Consumer`` was read or acknowledged, or its worker took or renewed the lease.
   case consumer(ConsumerReport)
+  /// A worker gave up on a change, and the file has the letter. It contains values of your record.
+  indirect case deadLetter(DeadLetter)
   /// A statement took at least ``StoreMonitor/slowStatementDuration``.
-  case slowStatement(StatementReport)
+  indirect case slowStatement(StatementReport)
   /// A failure that no caller receives. `onError` of the store receives it, too. Its code is
   /// `journalGap` if the change journal has a gap.
-  case failure(StoreError)
+  indirect case failure(StoreError)
 }
 
 /// How a write ended, and where its time went.
 public struct WriteReport: Sendable {
   /// How a write ended.
+  // Its errors are behind a reference, so that a report of a committed write is small to copy.
   public enum Outcome: Sendable {
     /// COMMIT returned. Observers were notified.
     case committed
     /// A rule, a validator or a constraint refused it. Nothing was changed.
-    case refused(StoreError)
+    indirect case refused(StoreError)
     /// Its body threw, its task was cancelled, or the store failed. Nothing was changed.
     case rolledBack(any Error)
     /// COMMIT failed half-way; see ``StoreError/Code/outcomeUnknown``.
-    case unknown(StoreError)
+    indirect case unknown(StoreError)
   }
 
   /// The times of a write, in its order.
   public struct Times: Sendable {
     /// From the call to its turn: it waits for earlier writes of this process.
-    public internal(set) var queue = Duration.zero
+    public var queue: Duration { .nanoseconds(self[.queue]) }
     /// BEGIN: it waits for other processes, and publishes what they committed.
-    public internal(set) var begin = Duration.zero
+    public var begin: Duration { .nanoseconds(self[.begin]) }
     /// The closure, with its statements and their triggers.
-    public internal(set) var body = Duration.zero
+    public var body: Duration { .nanoseconds(self[.body]) }
     /// Computing the net changes, and the validators.
-    public internal(set) var validation = Duration.zero
+    public var validation: Duration { .nanoseconds(self[.validation]) }
     /// The commit record, and COMMIT with its sync. Writes that share a COMMIT have the same time.
-    public internal(set) var commit = Duration.zero
+    public var commit: Duration { .nanoseconds(self[.commit]) }
     /// Updating live results, and notifying observers.
-    public internal(set) var publishing = Duration.zero
+    public var publishing: Duration { .nanoseconds(self[.publishing]) }
     /// From the call to its return, with the upkeep after the commit.
-    public internal(set) var total = Duration.zero
+    public var total: Duration { .nanoseconds(totalNanoseconds) }
 
     /// The names of ``steps``.
-    public static var stepNames: [String] { Times().steps.map(\.name) }
+    public static var stepNames: [String] { Step.allCases.map(\.rawValue) }
 
     /// The steps with their names, in their order.
     public var steps: [(name: String, duration: Duration)] {
-      [
-        ("queue", queue), ("begin", begin), ("body", body), ("validation", validation),
-        ("commit", commit), ("publishing", publishing),
-      ]
+      Step.allCases.map { ($0.rawValue, .nanoseconds(self[$0])) }
+    }
+
+    /// A step of a write.
+    package enum Step: String, CaseIterable, Sendable {
+      case queue, begin, body, validation, commit, publishing
+    }
+
+    // Nanoseconds, because a `Duration` has 128 bits: each operation on it is a call.
+    private var queueTime: Int64 = 0
+    private var beginTime: Int64 = 0
+    private var bodyTime: Int64 = 0
+    private var validationTime: Int64 = 0
+    private var commitTime: Int64 = 0
+    private var publishingTime: Int64 = 0
+    package internal(set) var totalNanoseconds: Int64 = 0
+
+    /// The nanoseconds of a step.
+    package internal(set) subscript(step: Step) -> Int64 {
+      get {
+        switch step {
+        case .queue: queueTime
+        case .begin: beginTime
+        case .body: bodyTime
+        case .validation: validationTime
+        case .commit: commitTime
+        case .publishing: publishingTime
+        }
+      }
+      set {
+        switch step {
+        case .queue: queueTime = newValue
+        case .begin: beginTime = newValue
+        case .body: bodyTime = newValue
+        case .validation: validationTime = newValue
+        case .commit: commitTime = newValue
+        case .publishing: publishingTime = newValue
+        }
+      }
     }
   }
 

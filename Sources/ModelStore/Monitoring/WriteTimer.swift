@@ -2,21 +2,26 @@ internal import Synchronization
 
 /// The times of one write. It exists only while a monitor listens.
 final class WriteTimer: Sendable {
+  typealias Step = WriteReport.Times.Step
+
   private struct State {
-    let start = ContinuousClock.now
+    let start: Int64
     /// When the latest step ended.
-    var last: ContinuousClock.Instant
+    var last: Int64
     var times = WriteReport.Times()
     var changedRowCount = 0
     var sharingCount = 0
     var transaction: TransactionID?
 
-    init() { last = start }
+    init() {
+      start = ContinuousTime.now
+      last = start
+    }
 
     /// Adds the time since the latest step to `step`.
-    mutating func end(_ step: WritableKeyPath<WriteReport.Times, Duration>) {
-      let now = ContinuousClock.now
-      times[keyPath: step] += last.duration(to: now)
+    mutating func end(_ step: Step) {
+      let now = ContinuousTime.now
+      times[step] += now - last
       last = now
     }
   }
@@ -35,22 +40,22 @@ final class WriteTimer: Sendable {
 
   /// The write has its turn.
   func beginTurn() {
-    state.withLock { $0.end(\.queue) }
+    state.withLock { $0.end(.queue) }
     monitors.send(.writeBegan(number))
   }
 
   /// A step of the write has ended.
-  func end(_ step: WritableKeyPath<WriteReport.Times, Duration>) {
+  func end(_ step: Step) {
     state.withLock { $0.end(step) }
   }
 
   /// What passed since the latest step belongs to other writes of the COMMIT.
-  func skip() { state.withLock { $0.last = .now } }
+  func skip() { state.withLock { $0.last = ContinuousTime.now } }
 
   /// The validators have accepted the write, which changed this many rows.
   func endValidation(changedRowCount: Int64) {
     state.withLock { state in
-      state.end(\.validation)
+      state.end(.validation)
       state.changedRowCount = Int(clamping: changedRowCount)
     }
   }
@@ -62,7 +67,7 @@ final class WriteTimer: Sendable {
   ///   - sharingCount: The number of writes in the COMMIT.
   func committed(_ transaction: TransactionID?, sharingCount: Int) {
     state.withLock { state in
-      state.end(\.commit)
+      state.end(.commit)
       state.transaction = transaction
       state.sharingCount = sharingCount
     }
@@ -71,7 +76,7 @@ final class WriteTimer: Sendable {
   /// Sends the report. Called once.
   func end(with error: (any Error)?) {
     let report = state.withLock { state in
-      state.times.total = state.start.duration(to: .now)
+      state.times.totalNanoseconds = ContinuousTime.now - state.start
       return WriteReport(
         number: number, outcome: .init(error), times: state.times,
         changedRowCount: state.sharingCount > 0 ? state.changedRowCount : 0,
@@ -89,7 +94,7 @@ extension WriteTimer? {
     on connection: Connection, _ body: () throws -> Result
   ) rethrows -> Result {
     guard let self else { return try body() }
-    defer { self.end(\.body) }
+    defer { self.end(.body) }
     return try self.monitors.reportingSlowStatements(on: connection, body)
   }
 

@@ -40,6 +40,8 @@ struct EventLog: StoreMonitor {
     case .backlog(let count): "backlog \(count)"
     case .consumer(let report):
       "consumer \(report.name) \(report.acknowledged.rawValue) lag \(report.lag)"
+    case .deadLetter(let letter):
+      "dead letter \(letter.consumer) \(letter.change.key) attempts \(letter.attemptCount)"
     case .slowStatement(let report): "slow \(report.sql) \(report.plan)"
     case .failure(let error): "failure \(error.code.rawValue)"
     }

@@ -192,6 +192,62 @@ import Testing
       ])
   }
 
+  @Test func aConsumerWithoutNewChangesReportsNoLag() throws {
+    try store.changeJournal.enable(.full)
+    let consumer = try store.consumer("mirror")
+    let position = try consumer.status().position.rawValue
+    _ = log.taken()
+    #expect(try consumer.next() == nil)
+    #expect(log.taken() == ["consumer mirror \(position) lag 0"])
+  }
+
+  @Test func aWorkerReportsItsLagWithItsLeaseAndTheLettersThatItBuries() async throws {
+    try await store.changeJournal.enable(.full)
+    let consumer = try await store.consumer("mirror")
+    try await store.write { tx in try tx.insert(Artist(id: 1, name: "secret")) }
+    let desk = WorkerDesk(consumer, holder: "a")
+    let other = WorkerDesk(consumer, holder: "b")
+    try await desk.prepare()
+    let start = try await consumer.status().position.rawValue
+    guard case .batch(let batch)? = try await desk.next(limit: 10), let change = batch.changes.first
+    else {
+      Issue.record("There is no batch.")
+      return
+    }
+    _ = log.taken()
+    #expect(try await desk.takeLease(for: .seconds(3600)))
+    #expect(try await !other.takeLease(for: .seconds(3600)))
+    let lag = batch.end.rawValue - start
+    #expect(lag > 0)
+    // The worker that has to wait for the lease reports nothing.
+    #expect(log.taken() == ["consumer mirror \(start) lag \(lag)"])
+    try await desk.bury(change, Refusal(), attemptCount: 3)
+    await #expect(throws: CancellationError.self) {
+      try await other.bury(change, Refusal(), attemptCount: 3)
+    }
+    #expect(log.taken() == ["dead letter mirror \(change.key) attempts 3"])
+    try await batch.acknowledge()
+    _ = log.taken()
+    #expect(try await desk.takeLease(for: .seconds(3600)))
+    #expect(log.taken() == ["consumer mirror \(batch.end.rawValue) lag 0"])
+  }
+
+  @Test func aWorkerOfADroppedConsumerReportsNoFailure() async throws {
+    try await store.changeJournal.enable(.full)
+    let consumer = try await store.consumer("mirror")
+    let desk = WorkerDesk(consumer, holder: "a")
+    try await desk.prepare()
+    try await store.dropConsumer("mirror")
+    _ = log.taken()
+    #expect(try await desk.takeLease(for: .seconds(3600)))
+    #expect(log.taken() == [])
+  }
+
+  @Test func aWriteThatChangesTheSchemaReportsAResync() throws {
+    try store.write { tx in try tx.execute("CREATE TABLE Extra (id INTEGER PRIMARY KEY)") }
+    #expect(log.taken().filter { $0 == "resync" } == ["resync"])
+  }
+
   @Test func aMonitorTagsTheCommitRecordUnlessTheWriteHasATag() throws {
     try store.changeJournal.enable(.full)
     try store.addMonitor(EventLog(tag: "trace:1"))

@@ -12,12 +12,18 @@ extension MonitoredCommitWorkload {
       contender("log") { try $0.addMonitor(Self.log) },
       contender("metrics") { try $0.addMonitor(Self.metrics) },
       contender("tracing") { try $0.addMonitor(Self.tracer) },
-      contender("log, metrics and tracing") { store in
-        try store.addMonitor(Self.log)
-        try store.addMonitor(Self.metrics)
-        try store.addMonitor(Self.tracer)
+      contender("tracing without a sample") { try $0.addMonitor(Self.unsampledTracer) },
+      contender("log, metrics and tracing") { try Self.addAll(Self.tracer, to: $0) },
+      contender("log, metrics and tracing without a sample") {
+        try Self.addAll(Self.unsampledTracer, to: $0)
       },
     ]
+  }
+
+  private static func addAll(_ tracer: StoreTracer, to store: Store) throws {
+    try store.addMonitor(log)
+    try store.addMonitor(metrics)
+    try store.addMonitor(tracer)
   }
 
   private func contender(
@@ -40,7 +46,13 @@ extension MonitoredCommitWorkload {
     StoreMetrics(store: "tracks", factory: SummingMetrics())
   }
 
+  /// Each span is recorded and kept.
   private static var tracer: StoreTracer {
-    StoreTracer(store: "tracks", tracer: InMemoryTracer())
+    StoreTracer(store: "tracks", tracer: InMemoryTracer(recordInjections: false))
+  }
+
+  /// No span is recorded.
+  private static var unsampledTracer: StoreTracer {
+    StoreTracer(store: "tracks", tracer: UnsampledTracer())
   }
 }

@@ -140,6 +140,26 @@ public struct Consumer: Sendable {
     }
   }
 
+  /// Reports the stored position, with its distance to the end of the journal.
+  ///
+  /// It reports nothing if the task was cancelled, or if the consumer was dropped, because the next
+  /// batch throws then.
+  func reportProgress(to engine: StoreEngine) async {
+    guard engine.monitors.isActive else { return }
+    do {
+      let report = try await engine.connections.readers.async { [name] connection in
+        let position = try Self.cursor(of: name, on: connection).position
+        let end = try JournalReader.newest(on: connection) ?? 0
+        return ConsumerReport(
+          name: name, acknowledged: JournalPosition(rawValue: position),
+          lag: max(0, end - max(0, position)))
+      }
+      engine.monitors.send(.consumer(report))
+    } catch {
+      if (error as? StoreError)?.code != .unknownConsumer { reportPassing(error) }
+    }
+  }
+
   /// The result of searching for a batch.
   private enum Finding {
     case batch(ConsumerBatch)

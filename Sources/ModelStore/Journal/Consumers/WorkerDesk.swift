@@ -45,10 +45,17 @@ package struct WorkerDesk: Sendable {
       ))
   }
 
-  /// Takes or renews the lease.
+  /// Takes or renews the lease, and reports the consumer's progress to monitors.
   ///
   /// - Returns: Whether this worker has it.
   package func takeLease(for duration: Duration) async throws -> Bool {
+    let engine = try engine
+    let isHeld = try await takeLease(for: duration, engine)
+    if isHeld { await consumer.reportProgress(to: engine) }
+    return isHeld
+  }
+
+  private func takeLease(for duration: Duration, _ engine: StoreEngine) async throws -> Bool {
     let (consumer, holder) = (consumer.name, holder)
     return try await engine.maintenance.transactionOnQueue(.waits) { connection in
       let now = WritingProgram.now
@@ -84,14 +91,16 @@ package struct WorkerDesk: Sendable {
     }
   }
 
-  /// Stores a change that the worker gives up on.
+  /// Stores a change that the worker gives up on, and reports it to monitors.
   ///
   /// - Throws: `CancellationError` if another worker has the lease now. It receives the change.
   package func bury(_ change: JournalChange, _ error: any Error, attemptCount: Int) async throws {
+    let monitors = try engine.monitors
     let letter = DeadLetter(
       consumer: consumer.name, change: change, error: Self.text(of: error),
       attemptCount: attemptCount, failedAt: WritingProgram.now, isWaitingForReplay: false)
     try await changeLetters { letters in try letters.put(letter) }
+    monitors.send(.deadLetter(letter))
   }
 
   /// Removes a letter whose replay succeeded.
