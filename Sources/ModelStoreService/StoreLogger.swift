@@ -58,8 +58,13 @@
             "consumer": "\(report.name)", "lag": "\(report.lag)",
             "position": "\(report.acknowledged.rawValue)",
           ])
-      case .deadLetter(let letter):
-        logger.error("dead letter", metadata: letter.metadata)
+      case .deadLetter(let consumer, let model, let position, let attemptCount):
+        logger.error(
+          "dead letter",
+          metadata: [
+            "consumer": "\(consumer)", "model": "\(model)", "position": "\(position.rawValue)",
+            "attempts": "\(attemptCount)",
+          ])
       case .slowStatement(let report):
         logger.warning(
           "slow statement",
@@ -122,17 +127,6 @@
         metadata["error"] = "\((error as? StoreError)?.message ?? "\(type(of: error))")"
       }
       return metadata
-    }
-  }
-
-  extension DeadLetter {
-    /// Without the key, the fields and the error, which may contain values of the record.
-    fileprivate var metadata: Logger.Metadata {
-      [
-        "consumer": "\(consumer)", "model": "\(change.model)",
-        "operation": "\(change.operation)", "position": "\(change.position.rawValue)",
-        "attempts": "\(attemptCount)",
-      ]
     }
   }
 

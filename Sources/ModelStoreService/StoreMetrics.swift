@@ -89,7 +89,7 @@
       case .resync: resyncs.increment()
       case .backlog(let count): backlog.record(count)
       case .consumer(let report): lags[report.name].record(report.lag)
-      case .deadLetter(let letter): deadLetters[letter.consumer].increment()
+      case .deadLetter(let consumer, _, _, _): deadLetters[consumer].increment()
       case .slowStatement: slowStatements.increment()
       case .failure(let error): failures[error.code.rawValue].increment()
       @unknown default: break

@@ -93,6 +93,7 @@
     @Test func aProgramOnOneMachineIsFollowedByStorecliOnAnother() throws {
       #expect(try writer("a", from: 1, count: 1).finish() == ["1"])
       let follower = try start("follow", "b")
+      try follower.read { $0.contains("open") }
       let watching = try MemberProcess(
         ["storecli", "watch", "-d", path("b"), "--since", "0"])
       func hasSeen(_ deposit: Int) -> ([String]) -> Bool {

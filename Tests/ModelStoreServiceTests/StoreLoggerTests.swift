@@ -106,8 +106,8 @@
       #expect(entry.message == "dead letter" && entry.level == .error)
       #expect(
         entry.metadata == [
-          "consumer": "mirror", "model": "Note", "operation": "insert",
-          "position": "\(change.position.rawValue)", "attempts": "3",
+          "consumer": "mirror", "model": "Note", "position": "\(change.position.rawValue)",
+          "attempts": "3",
         ])
     }
 

@@ -4,7 +4,7 @@
 //        SharedMember follow PATH CONNECTION STORE
 //
 // `write` inserts deposits and prints the number of each after its write has returned. `follow`
-// prints the number of each deposit that it receives, until its input ends.
+// prints "open" and the number of each deposit that it receives, until its input ends.
 #if Postgres
   import FaultLedger
   import ModelStore
@@ -61,6 +61,7 @@
       if event.isReset { say("reset") }
       for change in event.changes { say("\(change.new?.id ?? 0) \(change.origin)") }
     }
+    say("open")
     while readLine() != nil {}
     token.cancel()
   }

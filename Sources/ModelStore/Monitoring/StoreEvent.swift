@@ -25,8 +25,9 @@ public enum StoreEvent: Sendable {
   case backlog(eventCount: Int)
   /// A batch of a ``Consumer`` was read or acknowledged, or its worker took or renewed the lease.
   case consumer(ConsumerReport)
-  /// A worker gave up on a change, and the file has the letter. It contains values of your record.
-  indirect case deadLetter(DeadLetter)
+  /// A worker gave up on the change at `position`, after `attemptCount` attempts. The file keeps it
+  /// as a dead letter: ``Store/deadLetters(of:)``.
+  case deadLetter(consumer: String, model: String, position: JournalPosition, attemptCount: Int)
   /// A statement took at least ``StoreMonitor/slowStatementDuration``.
   indirect case slowStatement(StatementReport)
   /// A failure that no caller receives. `onError` of the store receives it, too. Its code is

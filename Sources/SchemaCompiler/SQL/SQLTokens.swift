@@ -118,8 +118,8 @@ package struct SQLTokens {
     return statements
   }
 
-  /// The positions in ``tokens`` of the comments of a script that are inside neither parentheses nor
-  /// a CREATE TRIGGER.
+  /// The positions in ``tokens`` of the comments of a script that are inside neither parentheses
+  /// nor a CREATE TRIGGER.
   package var outerComments: [Int] {
     var found: [Int] = []
     var current: [Token] = []

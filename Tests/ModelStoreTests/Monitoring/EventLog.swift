@@ -40,8 +40,8 @@ struct EventLog: StoreMonitor {
     case .backlog(let count): "backlog \(count)"
     case .consumer(let report):
       "consumer \(report.name) \(report.acknowledged.rawValue) lag \(report.lag)"
-    case .deadLetter(let letter):
-      "dead letter \(letter.consumer) \(letter.change.key) attempts \(letter.attemptCount)"
+    case .deadLetter(let consumer, let model, let position, let attemptCount):
+      "dead letter \(consumer) \(model) \(position.rawValue) attempts \(attemptCount)"
     case .slowStatement(let report): "slow \(report.sql) \(report.plan)"
     case .failure(let error): "failure \(error.code.rawValue)"
     }

@@ -225,7 +225,7 @@ import Testing
     await #expect(throws: CancellationError.self) {
       try await other.bury(change, Refusal(), attemptCount: 3)
     }
-    #expect(log.taken() == ["dead letter mirror \(change.key) attempts 3"])
+    #expect(log.taken() == ["dead letter mirror Artist \(change.position.rawValue) attempts 3"])
     try await batch.acknowledge()
     _ = log.taken()
     #expect(try await desk.takeLease(for: .seconds(3600)))

@@ -213,8 +213,9 @@ import Testing
         == Outcome(
           code: 1, out: "",
           err: """
-            error[migrationFile]: The way back of 2 base, statement 2: no such table: other. So \
-            the new file could not be taken back; nothing was written.
+            error[migrationFile]: The way back of 2 base, statement 2: no such table: other. The \
+            migrations run from an empty database, so one of them must create it. So the new file \
+            could not be taken back; nothing was written.
             hint: correct the sections -- down of 1..2; storecli migrate lint names the file
 
             """))

@@ -100,7 +100,10 @@ package struct WorkerDesk: Sendable {
       consumer: consumer.name, change: change, error: Self.text(of: error),
       attemptCount: attemptCount, failedAt: WritingProgram.now, isWaitingForReplay: false)
     try await changeLetters { letters in try letters.put(letter) }
-    monitors.send(.deadLetter(letter))
+    monitors.send(
+      .deadLetter(
+        consumer: consumer.name, model: change.model, position: change.position,
+        attemptCount: attemptCount))
   }
 
   /// Removes a letter whose replay succeeded.

@@ -37,8 +37,8 @@ struct NewMigration {
   let directory: MigrationDirectory
   let context: CommandContext
 
-  /// Throws what ``write(named:_:)`` would throw about the name and the directory, so that a command
-  /// finds it out before it prints a text.
+  /// Throws what ``write(named:_:)`` would throw about the name and the directory, so that a
+  /// command finds it out before it prints a text.
   func check(named words: String) throws { _ = try fileName(words) }
 
   /// - Returns: The path of the file.
