@@ -9,8 +9,7 @@ extension Console {
 }
 
 extension MigrationRehearsal {
-  /// What is said of statements that fail in an empty database, so that nobody knows what they
-  /// delete.
+  /// The loss to report for statements that fail in an empty database. What they delete is unknown.
   static let unknownLoss = "The statements may delete values."
 }
 

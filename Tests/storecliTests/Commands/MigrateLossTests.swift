@@ -195,7 +195,7 @@ import Testing
     ])
     let squash = try place.run("migrate", "squash", "1..2", "--name", "base", "--yes")
     #expect(squash.code == 0, "\(squash)")
-    #expect(squash.out.contains("DELETE FROM s -- all\n;\n-- from 1_s.sql\nDROP TABLE s\n;"))
+    #expect(squash.out.contains("DELETE FROM s -- all\n;\n-- from 1_s.sql\nDROP TABLE s;"))
     try #require(try place.run("migrate", "up").code == 0)
     #expect(try RawDatabase(place.path("app.db")).value("SELECT x FROM s") == "1")
     let down = try place.run("migrate", "down", "--yes")

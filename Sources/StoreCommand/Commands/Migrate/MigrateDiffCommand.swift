@@ -29,17 +29,7 @@ struct MigrateDiffCommand: ChangingCommand {
     completion: .file())
   var from: String?
 
-  @Option(
-    help: ArgumentHelp(
-      "Todo.title=name or Todo=Task: the column or table has a new name.", valueName: "old=new"))
-  var rename: [String] = []
-
-  @Option(
-    help: ArgumentHelp(
-      "Todo.title or Todo: the column or table goes, although one of its form comes.",
-      valueName: "name"))
-  var drop: [String] = []
-
+  @OptionGroup var renaming: RenamingOptions
   @OptionGroup var source: MigrationOptions
   @OptionGroup var change: ChangeOptions
   @OptionGroup(title: "Common options") var options: GlobalOptions
@@ -50,14 +40,11 @@ struct MigrateDiffCommand: ChangingCommand {
     guard fromSchema == nil || from == nil else {
       throw ValidationError("Choose one of --from-schema and --from.")
     }
-    for text in rename where SchemaRename(text) == nil {
-      throw ValidationError("--rename takes Table.column=new or Table=new; got \(text).")
-    }
   }
 
   func run(_ context: CommandContext) throws -> ExitCode {
     let schemas = try schemas(context)
-    var answers = Answers(renames: rename.compactMap(SchemaRename.init), drops: Set(drop))
+    var answers = renaming.answers
     guard var evolution = try answers.evolution(schemas, context) else {
       try context.console.say("nothing was written")
       return .failed

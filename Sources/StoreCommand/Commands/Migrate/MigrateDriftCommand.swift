@@ -26,27 +26,14 @@ struct MigrateDriftCommand: LeafCommand {
   @Flag(help: "Print the statements that take the differences back.")
   var sql = false
 
-  @Option(
-    help: ArgumentHelp(
-      "Todo.title=name or Todo=Task: the column or table has a new name.", valueName: "old=new"))
-  var rename: [String] = []
-
-  @Option(
-    help: ArgumentHelp(
-      "Todo.title or Todo: the column or table goes, although one of its form comes.",
-      valueName: "name"))
-  var drop: [String] = []
-
+  @OptionGroup var renaming: RenamingOptions
   @OptionGroup var source: MigrationOptions
   @OptionGroup(title: "Common options") var options: GlobalOptions
 
   func validate() throws {
     guard adopt == nil || !sql else { throw ValidationError("Choose one of --adopt and --sql.") }
-    guard adopt != nil || sql || rename.isEmpty && drop.isEmpty else {
+    guard adopt != nil || sql || renaming.isEmpty else {
       throw ValidationError("--rename and --drop belong to --adopt or --sql.")
-    }
-    for text in rename where SchemaRename(text) == nil {
-      throw ValidationError("--rename takes Table.column=new or Table=new; got \(text).")
     }
   }
 
@@ -148,7 +135,7 @@ struct MigrateDriftCommand: LeafCommand {
     let schemas = ComparedSchemas(
       current: adopt == nil ? found : expected, desired: adopt == nil ? expected : found,
       notes: [], functions: context.application.configuration.functions)
-    var answers = Answers(renames: rename.compactMap(SchemaRename.init), drops: Set(drop))
+    var answers = renaming.answers
     guard let evolution = try answers.evolution(schemas, context) else {
       try context.console.say(adopt == nil ? "nothing was printed" : "nothing was written")
       return .failed

@@ -173,12 +173,11 @@ private struct Squash {
       replaces: Set(files.flatMap { $0.replaces + [$0.version] }).sorted(), up: up, down: down)
   }
 
-  /// The statements with a semicolon behind the last one, so that others can follow. It is on a
-  /// line of its own, because a comment may end the text.
+  /// The statements with a semicolon behind the last one, so that others can follow.
   private static func ended(_ text: String) -> String {
     let source = SQLTokens(text)
     guard let last = source.significant.last, source.text(last.range) != ";" else { return text }
-    return text + "\n;"
+    return SQLTokens.terminated(text)
   }
 
   /// Nil if one of the migrations is irreversible.
