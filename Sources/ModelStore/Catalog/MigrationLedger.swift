@@ -81,8 +81,8 @@ struct MigrationLedger {
     (text ?? "").split { !$0.isNumber }.compactMap { Int64($0) }
   }
 
-  /// Records a migration in place of those for which it stands. Also one that has run stands for
-  /// them, so that a later one can stand for it.
+  /// Records a migration in place of those for which it stands. A migration that has run replaces
+  /// their entries, too, so that a later squash can stand for all of them.
   ///
   /// - Parameters:
   ///   - duration: How long it ran; nil if it did not run.

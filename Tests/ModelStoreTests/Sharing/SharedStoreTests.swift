@@ -362,7 +362,7 @@ import Testing
     #expect(try store.fetch(Artist.all).map { $0.name } == ["x"])
   }
 
-  /// No journal tells of a table that is no model.
+  /// The change journal does not record a table without a model.
   @Test func aRowThatWasChangedWithoutTheLedgerIsFound() throws {
     let world = try SharedWorld()
     try world.members[0].write { tx in try tx.execute("INSERT INTO Plain (a, b) VALUES ('x', 1)") }

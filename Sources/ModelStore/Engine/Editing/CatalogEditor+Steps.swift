@@ -58,11 +58,11 @@ extension CatalogEditor {
       var migrator = migrator
       migrator.limit = try Self.limit(version, of: declared)
       var entries: [AppliedMigration] = []
-      var told = 0
+      var reportedCount = 0
       migrator.onRecord = { entries.append($0) }
       migrator.onCommit = {
-        try onCommit(Array(entries[told...]))
-        told = entries.count
+        try onCommit(Array(entries[reportedCount...]))
+        reportedCount = entries.count
       }
       try migrator.apply(declared, creating: created, isKept: mode == .commit)
       return entries
