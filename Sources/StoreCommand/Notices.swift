@@ -14,6 +14,14 @@ final class Notices: Sendable {
     reported.withLock { $0.append(error) }
   }
 
+  /// Forgets the failures with `code`, which may no longer be true, and keeps `error`.
+  func replace(_ code: StoreError.Code, with error: StoreError?) {
+    reported.withLock { reported in
+      reported.removeAll { $0.code == code }
+      if let error { reported.append(error) }
+    }
+  }
+
   /// Leaves out failures of a kind that the command prints itself.
   func leaveOut(_ code: String) {
     told.withLock { _ = $0.insert(code) }

@@ -1,8 +1,7 @@
 /// The application's tables, views, indexes and triggers in a file, in a form that does not depend
 /// on how they came about: the order of columns, quotes, blanks and comments do not count.
 struct SchemaContent {
-  /// By what it is, for people: "the column Member.email".
-  private var parts: [String: AnyHashable] = [:]
+  private var parts = SchemaParts()
 
   /// - Throws: ``SQLiteError``, ``ColumnError``, as for ``Catalog/init(reading:only:)``.
   init(reading connection: Connection) throws {
@@ -17,11 +16,11 @@ struct SchemaContent {
   /// One sentence for each part that only one of the two has, or that differs; in the order of
   /// names.
   func differences(from other: SchemaContent) -> [String] {
-    Set(parts.keys).union(other.parts.keys).sorted().compactMap { name in
+    parts.differences(from: other.parts).map { name in
       switch (parts[name], other.parts[name]) {
       case (nil, _): "This file lacks \(name)."
       case (_, nil): "Only this file has \(name)."
-      case (let own, let others): own == others ? nil : "The files differ in \(name)."
+      case _: "The files differ in \(name)."
       }
     }
   }
@@ -35,31 +34,19 @@ struct SchemaContent {
     case .view: parts["the view \(table.name)"] = Self.canonical(table.sql)
     case .virtual: parts["the virtual table \(table.name)"] = Self.canonical(table.sql)
     case .table:
-      let checks = table.checks.map { [$0.name ?? "", Self.canonical($0.condition)] }
-      parts["the table \(table.name)"] = [
-        AnyHashable(table.isStrict), AnyHashable(table.isWithoutRowID), AnyHashable(Set(checks)),
-        AnyHashable(Self.neverReusesKeys(table)),
-      ]
-      let expressions = TableSQL(table.sql).generated
+      let shape = TableShape(table)
+      parts["the table \(table.name)"] = shape.ofTable
       for column in table.columns {
-        parts["the column \(table.name).\(column.name)"] = [
-          AnyHashable(column.canonical),
-          AnyHashable(expressions[column.name.asciiFolded].map(Self.canonical)),
-        ]
+        parts["the column \(table.name).\(column.name)"] = shape.column(named: column.name)
       }
       for key in table.foreignKeys {
         parts["the reference \(table.name) (\(key.columns.joined(separator: ", ")))"] = key.folded
       }
       for index in table.indexes where index.origin == .unique {
         let columns = index.columns.compactMap(\.name).joined(separator: ", ")
-        parts["the unique set \(table.name) (\(columns))"] = index.columns
+        parts["the unique set \(table.name) (\(columns))"] = index.foldedColumns
       }
     }
-  }
-
-  private static func neverReusesKeys(_ table: TableFacts) -> Bool {
-    let source = SQLTokens(table.sql)
-    return source.significant.contains { source.isKeyword($0, "AUTOINCREMENT") }
   }
 
   private mutating func addTexts(reading connection: Connection) throws {

@@ -227,7 +227,7 @@ private struct SchemaEvolver {
     _ old: TableFacts, to new: TableFacts, in schema: SchemaSnapshot
   ) throws {
     let transition = TableTransition(
-      from: old, to: new,
+      from: old, to: new, copyingInto: try scratch.snapshot().unusedName("new_\(new.name)"),
       keeping: schema.texts.filter { text in
         ["index", "trigger"].contains(text.type)
           && text.table.asciiFolded == old.name.asciiFolded
@@ -286,17 +286,28 @@ extension SchemaSnapshot {
     table(named: text.table) != nil || self.text("view", named: text.table) != nil
   }
 
+  /// Returns `name`, with a number if a table, index, view or trigger has it.
+  fileprivate func unusedName(_ name: String) -> String {
+    let taken = Set(tables.map(\.name.asciiFolded) + texts.map(\.name.asciiFolded))
+    var candidate = name
+    var number = 2
+    while taken.contains(candidate.asciiFolded) {
+      candidate = "\(name)_\(number)"
+      number += 1
+    }
+    return candidate
+  }
+
   /// What only one of the two has, or has in another form.
   func namesOfDifferences(from other: SchemaSnapshot) -> [String] {
-    func parts(_ schema: SchemaSnapshot) -> [String: AnyHashable] {
-      var parts: [String: AnyHashable] = [:]
+    func parts(_ schema: SchemaSnapshot) -> SchemaParts {
+      var parts = SchemaParts()
       for table in schema.tables { parts["the table \(table.name)"] = TableShape(table) }
       for text in schema.texts where text.type != "table" {
         parts["the \(text.type) \(text.name)"] = text.canonical
       }
       return parts
     }
-    let (own, others) = (parts(self), parts(other))
-    return Set(own.keys).union(others.keys).filter { own[$0] != others[$0] }.sorted()
+    return parts(self).differences(from: parts(other))
   }
 }

@@ -3,7 +3,7 @@ extension StoreError {
   /// models.
   ///
   /// - Parameter drift: The drift of adopted models; at least one.
-  init(outdated drift: [SchemaDrift]) {
+  package init(outdated drift: [SchemaDrift]) {
     let models = drift.map { model in
       let sentences = model.differences.compactMap(\.sentence).joined(separator: " ")
       return "\(model.owner.name): \(sentences)"

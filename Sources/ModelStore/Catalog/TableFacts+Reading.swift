@@ -54,7 +54,7 @@ extension TableFacts {
     }
     let rows = try connection.rows(
       """
-      SELECT i.name, i."unique", i.origin, i.partial, c.name, c.coll
+      SELECT i.name, i."unique", i.origin, i.partial, c.name, c.coll, c."desc"
       FROM pragma_index_list(\(name), 'main') AS i
       JOIN pragma_index_xinfo(i.name, 'main') AS c
       WHERE c.key = 1
@@ -68,7 +68,8 @@ extension TableFacts {
           origin: IndexFacts.Origin(rawValue: try row.text(at: 2)) ?? .created, columns: []),
         column: IndexFacts.Column(
           name: row.isNull(at: 4) ? nil : try row.text(at: 4),
-          collation: Collation(name: row.isNull(at: 5) ? "BINARY" : try row.text(at: 5)))
+          collation: Collation(name: row.isNull(at: 5) ? "BINARY" : try row.text(at: 5)),
+          isDescending: try row.integer(at: 6) != 0)
       )
     }
     var indexes: [IndexFacts] = []

@@ -197,7 +197,7 @@ final class Connection {
     noteDeferral(in: script)
     // SQLite would run the text before the NUL and ignore the rest.
     guard !script.utf8.contains(0) else {
-      throw SQLiteError(code: .misuse, message: "The SQL contains a NUL character.", sql: script)
+      throw SQLiteError(code: .misuse, message: "The SQL contains a NUL character", sql: script)
     }
     let code = sqlite3_exec(handle, script, nil, nil, nil)
     guard code == SQLITE_OK else {

@@ -114,10 +114,12 @@ package struct IndexFacts: Hashable, Sendable {
     /// The column's name, or nil for an expression or the rowid.
     package var name: String?
     package var collation: Collation
+    package var isDescending: Bool
 
-    package init(name: String? = nil, collation: Collation) {
+    package init(name: String? = nil, collation: Collation, isDescending: Bool = false) {
       self.name = name
       self.collation = collation
+      self.isDescending = isDescending
     }
   }
 

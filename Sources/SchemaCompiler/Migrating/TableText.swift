@@ -43,8 +43,8 @@ struct TableText {
 
   let text: String
   private(set) var items: [Item] = []
+  private let name: String
   private let nameRange: Range<Int>
-  /// What follows the closing parenthesis: STRICT, WITHOUT ROWID.
   let hasAutoincrement: Bool
 
   init?(_ text: String) {
@@ -55,6 +55,7 @@ struct TableText {
     guard tokens.count > 4, source.isKeyword(tokens[0], "CREATE"),
       source.isKeyword(tokens[1], "TABLE"), tokens[2].isName, source.isSymbol(tokens[3], "(")
     else { return nil }
+    name = source.name(tokens[2])
     nameRange = tokens[2].range
     hasAutoincrement = tokens.contains { source.isKeyword($0, "AUTOINCREMENT") }
     var reader = TableTextReader(source: source, tokens: tokens, position: 4)
@@ -67,9 +68,13 @@ struct TableText {
     return items.first { $0.column?.asciiFolded == folded }
   }
 
-  /// The text with another name of the table.
+  /// The text with another name of the table. Expressions name its columns without it.
   func named(_ name: String) -> String {
-    Self.replacing([(nameRange, SQLText.quoted(name))], in: text)
+    let source = SQLTokens(text)
+    let rest = source.significant.drop { $0.range.lowerBound < nameRange.upperBound }
+    let qualifiers = source.qualifiers(of: self.name, in: rest)
+    return Self.replacing(
+      [(nameRange, SQLText.quoted(name))] + qualifiers.map { ($0, "") }, in: text)
   }
 
   /// Returns `text` with each of the ranges replaced. The ranges do not overlap.

@@ -5,12 +5,19 @@
 package struct TableTransition {
   private let old: TableFacts
   private let new: TableFacts
+  /// The name of the copy before it gets that of the table.
+  private let temporary: String
   /// The indexes and triggers of the old table that stay.
   private let attached: [SchemaText]
 
-  package init(from old: TableFacts, to new: TableFacts, keeping attached: [SchemaText]) {
+  /// - Parameter temporary: A name that nothing has.
+  package init(
+    from old: TableFacts, to new: TableFacts, copyingInto temporary: String,
+    keeping attached: [SchemaText]
+  ) {
     self.old = old
     self.new = new
+    self.temporary = temporary
     self.attached = attached
   }
 
@@ -72,7 +79,7 @@ package struct TableTransition {
   private static func constraints(of table: TableFacts) -> [(key: String, phrase: String)] {
     let checks = table.checks.map { check in
       (
-        key: "CHECK \(SQLTokens.canonical(check.condition))",
+        key: "CHECK \(SQLTokens.canonical(SQLTokens.unqualified(check.condition, in: table.name)))",
         phrase: "CHECK (\(SQLTokens(check.condition).normalized))"
       )
     }
@@ -83,7 +90,21 @@ package struct TableTransition {
       + table.foreignKeys.map {
         "(\($0.columns.joined(separator: ", "))) REFERENCES \($0.table)"
       }
-    return checks + others.map { (key: $0.asciiFolded, phrase: $0) }
+    return checks + (others + orderOfKey(of: table)).map { (key: $0.asciiFolded, phrase: $0) }
+  }
+
+  /// The primary key of a table, if it has an order or collation of its own.
+  private static func orderOfKey(of table: TableFacts) -> [String] {
+    table.indexes.filter { $0.origin == .primaryKey }.compactMap { index in
+      let columns = index.columns.map { column in
+        let name = column.name ?? ""
+        let isOwn = table.column(named: name)?.collation != column.collation
+        return name + (isOwn ? " COLLATE \(column.collation.name)" : "")
+          + (column.isDescending ? " DESC" : "")
+      }
+      let isPlain = columns == index.columns.map { $0.name ?? "" }
+      return isPlain ? nil : "PRIMARY KEY (\(columns.joined(separator: ", ")))"
+    }
   }
 
   package var losses: [SchemaLoss] {
@@ -160,7 +181,6 @@ package struct TableTransition {
   ///
   /// Foreign keys are off while a migration runs, so dropping the old table deletes nothing else.
   package var statementsOfRebuild: [String]? {
-    let temporary = "new_\(new.name)"
     guard old.kind == .table, new.kind == .table,
       let creation = TableSQL.renaming(new.sql, to: temporary)
     else { return nil }
@@ -177,7 +197,7 @@ package struct TableTransition {
         """)
     }
     if TableSQL.hasAutoincrement(old.sql), TableSQL.hasAutoincrement(new.sql) {
-      statements += keepingSequence(temporary)
+      statements += statementsKeepingSequence
     }
     return statements + [
       "DROP TABLE \(name)",
@@ -196,7 +216,7 @@ package struct TableTransition {
   }
 
   /// The highest key that the table ever had would be lost with the old table.
-  private func keepingSequence(_ temporary: String) -> [String] {
+  private var statementsKeepingSequence: [String] {
     let (copy, name) = (SQLText.literal(temporary), SQLText.literal(new.name))
     return [
       "DELETE FROM sqlite_sequence WHERE name = \(copy)",

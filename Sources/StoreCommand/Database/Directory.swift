@@ -12,13 +12,6 @@ import RecordFormats
 struct Directory {
   let path: String
 
-  /// Whether it exists and can be read.
-  var exists: Bool {
-    guard let stream = opendir(path) else { return false }
-    closedir(stream)
-    return true
-  }
-
   /// The names of its files and directories, sorted by their bytes, without `.` and `..`.
   func names() throws(SystemError) -> [String] {
     guard let stream = opendir(path) else { throw .last }

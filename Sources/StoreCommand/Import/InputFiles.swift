@@ -59,12 +59,19 @@ struct InputFiles: Sendable {
 
   /// All bytes at `path`, which are few enough to be one value.
   ///
+  /// - Throws: As ``source(_:)``, and where they could not be read.
+  func bytes(at path: String) throws(InputError) -> [UInt8] {
+    var buffer = InputBuffer(source: try source(path))
+    while !buffer.isAtEnd { try buffer.fill(at: .start) }
+    return buffer.withUnread { Array($0) }
+  }
+
+  /// As ``bytes(at:)``.
+  ///
   /// - Throws: ``CommandError`` naming the path when it cannot be read.
   func contents(of path: String) throws -> [UInt8] {
     do {
-      var buffer = InputBuffer(source: try source(path))
-      while !buffer.isAtEnd { try buffer.fill(at: .start) }
-      return buffer.withUnread { Array($0) }
+      return try bytes(at: path)
     } catch {
       throw CommandError(error).naming(path)
     }

@@ -1,3 +1,5 @@
+import ModelStore
+
 #if canImport(Glibc)
   import Glibc
 #elseif canImport(Musl)
@@ -22,14 +24,24 @@ struct MigrationBackups {
     prefix = "\(name).bak-"
   }
 
-  /// The path of the next backup, which has no file yet.
-  func newPath(for version: Int64) throws -> String {
-    let path = DatabaseLocation.path("\(prefix)\(version)", from: directory)
-    guard FileIdentity(of: path) != nil else { return path }
-    for number in 2..<10_000 where FileIdentity(of: "\(path)-\(number)") == nil {
-      return "\(path)-\(number)"
+  /// Makes the next backup at a path without a file. If another program makes one there at the
+  /// same time, the next path is tried.
+  ///
+  /// - Parameter write: Throws ``StoreError`` with code `fileExists` if there is a file.
+  /// - Returns: The path.
+  func make(for version: Int64, _ write: (_ path: String) throws -> Void) throws -> String {
+    let first = DatabaseLocation.path("\(prefix)\(version)", from: directory)
+    for number in 1..<10_000 {
+      let path = number == 1 ? first : "\(first)-\(number)"
+      guard FileIdentity(of: path) == nil else { continue }
+      do {
+        try write(path)
+        return path
+      } catch let error as StoreError where error.code == .fileExists {
+        continue
+      }
     }
-    throw CommandError(.failed, code: "fileExists", "There are too many backups like \(path).")
+    throw CommandError(.failed, code: "fileExists", "There are too many backups like \(first).")
   }
 
   /// Removes all but the newest backups.

@@ -40,23 +40,16 @@ struct MigrationDirectory {
 
   var schemaPath: String { file(named: Self.schemaName) }
 
-  var exists: Bool { Directory(path: path).exists }
+  /// Whether nothing is at its path.
+  var isMissing: Bool { FileIdentity(of: path) == nil }
 
   /// The files in the order of versions, and what is wrong with others.
   ///
-  /// - Throws: ``CommandError`` if there is no such directory.
+  /// - Throws: ``CommandError`` if there is no such directory, or it cannot be read.
   func contents() throws -> (files: [MigrationFile], problems: [MigrationProblem]) {
-    guard exists else {
-      throw CommandError(
-        .notFound, code: "noMigrations", "There is no directory \(path) with migrations.",
-        hint: "storecli migrate new NAME")
-    }
     var files: [MigrationFile] = []
     var problems: [MigrationProblem] = []
-    let names = Directory(path: path).readableNames.filter {
-      $0.hasSuffix(MigrationFile.ending) && $0 != Self.schemaName && !$0.hasPrefix(".")
-    }
-    for name in names {
+    for name in try names() {
       do throws(MigrationProblem) {
         files.append(try MigrationFile(path: file(named: name), text: text(of: name)))
       } catch {
@@ -74,6 +67,24 @@ struct MigrationDirectory {
     return (files, problems)
   }
 
+  /// The names of the files of SQL, also of those whose ending is in other letters.
+  private func names() throws -> [String] {
+    do throws(SystemError) {
+      return try Directory(path: path).names().filter { name in
+        name.asciiFolded.hasSuffix(MigrationFile.ending) && name != Self.schemaName
+          && !name.hasPrefix(".")
+      }
+    } catch {
+      guard error.isNoSuchFile else {
+        throw CommandError(
+          .failed, code: "input", "The directory \(path) cannot be read: \(error).")
+      }
+      throw CommandError(
+        .notFound, code: "noMigrations", "There is no directory \(path) with migrations.",
+        hint: "storecli migrate new NAME")
+    }
+  }
+
   /// The files in the order of versions.
   ///
   /// - Throws: ``CommandError`` for the first problem.
@@ -87,7 +98,7 @@ struct MigrationDirectory {
   ///
   /// - Throws: ``CommandError`` if there is something else at its path, or it cannot be read.
   func newestVersion() throws -> Int64? {
-    guard FileIdentity(of: path) != nil else { return nil }
+    guard !isMissing else { return nil }
     do throws(SystemError) {
       return try Directory(path: path).names().compactMap { MigrationFile.parts(of: $0)?.version }
         .max()
@@ -102,7 +113,7 @@ struct MigrationDirectory {
   /// A file system without such locks has none; then two programs at once may choose one version,
   /// which every command would report.
   func whileLocked<Result>(_ body: () throws -> Result) throws -> Result {
-    if !exists { try Directory(path: path).create() }
+    try Directory(path: path).create()
     let descriptor = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
     guard descriptor >= 0 else {
       throw CommandError(
@@ -116,11 +127,16 @@ struct MigrationDirectory {
 
   private func text(of name: String) throws(MigrationProblem) -> String {
     let path = file(named: name)
-    do {
-      return try Self.text(at: path)
+    let bytes: [UInt8]
+    do throws(InputError) {
+      bytes = try InputFiles(surroundings: .process).bytes(at: path)
     } catch {
-      throw MigrationProblem(path, CommandError(error).message)
+      throw MigrationProblem(path, error.description)
     }
+    guard let text = String(validating: bytes, as: UTF8.self) else {
+      throw MigrationProblem(path, "its text is not UTF-8")
+    }
+    return text
   }
 
   /// The text of a file of SQL.
@@ -138,7 +154,7 @@ struct MigrationDirectory {
   ///
   /// - Throws: ``CommandError`` if a file has that name.
   func create(_ name: String, _ text: String) throws -> String {
-    if !exists { try Directory(path: path).create() }
+    try Directory(path: path).create()
     let path = file(named: name)
     guard FileIdentity(of: path) == nil else {
       throw CommandError(

@@ -35,7 +35,7 @@ struct MigrationRun {
     try statuses.check(against: source, context)
     let steps = try file.steps(upTo: version)
     guard !steps.isEmpty || source.isOfApplication else {
-      try context.console.say("nothing to do: \(standing)")
+      try context.console.say("nothing to do: \(try standing)")
       return .ok
     }
     let statements = steps.created + steps.steps.flatMap(\.action.statements)
@@ -50,21 +50,25 @@ struct MigrationRun {
       return .ok
     }
     let count = try apply(steps, upTo: version)
+    // What follows closes the store.
+    let standing = try standing
     let changes = try source.isOfApplication && version == nil ? bringModelsInLine() : 0
     if count == 0, changes == 0 {
       try context.console.say("nothing to do: \(standing)")
       return .ok
     }
-    try updateSchemaFile()
+    try finish()
     return .ok
   }
 
-  /// What the file has had, in words.
+  /// What the file has had by now, in words. Another program may have applied some meanwhile.
   private var standing: String {
-    let count = statuses.count { $0.applied != nil }
-    guard count > 0 else { return "there is no migration" }
-    return
-      "the database has had \(Grouped.text(count, "migration")), up to \(statuses.newestApplied)"
+    get throws {
+      let applied = try file.status().filter { $0.applied != nil }
+      guard let last = applied.last else { return "there is no migration" }
+      return
+        "the database has had \(Grouped.text(applied.count, "migration")), up to \(last.version)"
+    }
   }
 
   private func titles(of steps: MigrationSteps) -> String {
@@ -146,7 +150,7 @@ struct MigrationRun {
   func down(_ count: Int) throws -> ExitCode {
     let versions = statuses.filter { $0.applied != nil }.map(\.version)
     guard !versions.isEmpty else {
-      try context.console.say("nothing to do: \(standing)")
+      try context.console.say("nothing to do: \(try standing)")
       return .ok
     }
     guard count <= versions.count else {
@@ -161,7 +165,7 @@ struct MigrationRun {
   func down(to version: Int64) throws -> ExitCode {
     let steps = try reversible { try file.stepsBack(to: version) }
     guard !steps.isEmpty else {
-      try context.console.say("nothing to do: \(standing)")
+      try context.console.say("nothing to do: \(try standing)")
       return .ok
     }
     let isReady = try prepare(
@@ -179,7 +183,7 @@ struct MigrationRun {
       try context.console.say("dry run: nothing was changed")
       return .ok
     }
-    try updateSchemaFile()
+    try finish()
     return .ok
   }
 
@@ -187,7 +191,7 @@ struct MigrationRun {
   func redo() throws -> ExitCode {
     let applied = statuses.filter { $0.applied != nil }
     guard let last = applied.last else {
-      try context.console.say("nothing to do: \(standing)")
+      try context.console.say("nothing to do: \(try standing)")
       return .ok
     }
     guard let declared = source.migrations.first(where: { $0.version == last.version }) else {
@@ -217,7 +221,7 @@ struct MigrationRun {
       return .ok
     }
     try context.console.say("took back and applied \(title)")
-    try updateSchemaFile()
+    try finish()
     return .ok
   }
 
@@ -274,14 +278,25 @@ struct MigrationRun {
     let backups = MigrationBackups(of: opened.store.path)
     var progress = Progress(console: context.console)
     defer { progress.clear() }
-    let path = try backups.newPath(for: statuses.newestApplied)
-    try opened.store.backup(to: path) { done, all in progress.show("pages", done: done, of: all) }
+    let path = try backups.make(for: statuses.newestApplied) { path in
+      try opened.store.backup(to: path) { done, all in progress.show("pages", done: done, of: all) }
+    }
     progress.clear()
     try context.console.say("backup: \(path)")
     for old in backups.removeOld() { try context.console.say("removed the old backup \(old)") }
   }
 
   // After it
+
+  private func finish() throws {
+    // What an application adopts is in its declarations.
+    if !source.isOfApplication {
+      let drift = try opened.store.adoptedDrift()
+      context.notices.replace(
+        .outdatedModel, with: drift.isEmpty ? nil : StoreError(outdated: drift))
+    }
+    try updateSchemaFile()
+  }
 
   /// Writes `schema.sql` again, if the project has one.
   private func updateSchemaFile() throws {

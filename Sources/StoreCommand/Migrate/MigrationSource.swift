@@ -11,8 +11,18 @@ struct MigrationSource {
   /// By version; empty for an application.
   private let files: [Int64: MigrationFile]
 
+  /// What a directory that does not exist means.
+  enum MissingDirectory {
+    case isAnError
+    /// There is no migration yet.
+    case isEmpty
+  }
+
   /// - Throws: ``CommandError`` for the first file with a problem.
-  init(_ options: MigrationOptions, _ context: CommandContext) throws {
+  init(
+    _ options: MigrationOptions, _ context: CommandContext,
+    missingDirectory: MissingDirectory = .isAnError
+  ) throws {
     directory = try MigrationDirectory(option: options.migrations)
     let declarations = context.application.declarations
     isOfApplication = !declarations.isEmpty
@@ -22,7 +32,8 @@ struct MigrationSource {
       files = [:]
       return
     }
-    let files = try directory.load()
+    let files =
+      directory.isMissing && missingDirectory == .isEmpty ? [] : try directory.load()
     migrations = files.map(\.migration)
     models = []
     self.files = Dictionary(files.map { ($0.version, $0) }) { first, _ in first }
@@ -94,11 +105,13 @@ extension MigrationSource {
     let known =
       newestVersion == 0
       ? "there is no migration here" : "here the newest is \(newestVersion)"
+    let remedy =
+      directory.isMissing
+      ? "say where they are: --migrations DIRECTORY" : "get the newer files into \(directory.path)"
     return CommandError(
       .newerSchema, code: "newerFormat",
       "The file has migrations up to \(newest), and \(known); nothing was changed.",
-      hint: isOfApplication
-        ? "update \(Program.name)" : "get the newer files into \(directory.path)")
+      hint: isOfApplication ? "update \(Program.name)" : remedy)
   }
 
   fileprivate func late(

@@ -247,6 +247,93 @@ import Testing
       try database.rows("SELECT name, seq FROM sqlite_sequence") == [[.text("T"), .integer(9)]])
   }
 
+  private struct Pair: CustomTestStringConvertible, Sendable {
+    let old: String
+    let new: String
+    let change: String
+
+    init(_ old: String, _ new: String, _ change: String = "") {
+      self.old = "CREATE TABLE T (\(old));"
+      self.new = "CREATE TABLE T (\(new));"
+      self.change = change
+    }
+
+    var testDescription: String { "\(old) \(new)" }
+  }
+
+  @Test(arguments: [
+    Pair("a TEXT PRIMARY KEY", "a TEXT PRIMARY KEY DESC", "T PRIMARY KEY (a DESC)"),
+    Pair("id INTEGER PRIMARY KEY", "id INTEGER PRIMARY KEY DESC", "T PRIMARY KEY (id DESC)"),
+    Pair(
+      "a TEXT, PRIMARY KEY (a)", "a TEXT, PRIMARY KEY (a COLLATE NOCASE)",
+      "T PRIMARY KEY (a COLLATE NOCASE)"),
+    Pair("a TEXT UNIQUE", "a TEXT, UNIQUE (a DESC)", "T change"),
+    Pair("a TEXT UNIQUE", "a TEXT UNIQUE ON CONFLICT IGNORE", "T change"),
+    Pair("a TEXT NOT NULL", "a TEXT NOT NULL ON CONFLICT REPLACE", "T change"),
+    Pair(
+      "a INT REFERENCES T", "a INT REFERENCES T DEFERRABLE INITIALLY DEFERRED", "T change"),
+    Pair("a TEXT DEFAULT null", #"a TEXT DEFAULT "null""#, #"T.a DEFAULT "null""#),
+    Pair(
+      #""a + b" INT, a INT, b INT, CHECK ("a + b" > 0)"#,
+      #""a + b" INT, a INT, b INT, CHECK (a + b > 0)"#, "T CHECK (a + b > 0)"),
+  ])
+  private func everyClauseCounts(_ pair: Pair) throws {
+    let evolution = try evolution(to: pair.new, from: pair.old)
+    #expect(evolution.steps.map(\.isRebuild) == [true])
+    #expect(evolution.steps.first?.changes.first == pair.change)
+    #expect(try differences(pair).count == 1)
+  }
+
+  @Test(arguments: [
+    Pair("a TEXT DEFAULT abc", "a TEXT DEFAULT 'abc'"),
+    Pair("a TEXT", "a TEXT DEFAULT NULL"),
+    Pair("a INT CHECK (a > 0)", #"a INT CHECK ("t".a > 0)"#),
+    Pair("a TEXT UNIQUE", "a TEXT, UNIQUE (A)"),
+  ])
+  private func spellingDoesNotCount(_ pair: Pair) throws {
+    #expect(try evolution(to: pair.new, from: pair.old).steps == [])
+    #expect(try differences(pair) == [])
+  }
+
+  /// The differences between two files.
+  private func differences(_ pair: Pair) throws -> [String] {
+    let files = try MigratedFiles()
+    for (name, text) in [("old", pair.old), ("new", pair.new)] {
+      try PlainDatabase(files.path(name)).execute("PRAGMA journal_mode = WAL; \(text)")
+    }
+    return try Store(at: files.path("old")).schemaDifferences(from: Store(at: files.path("new")))
+  }
+
+  @Test func lettersOfATableDoNotCount() throws {
+    let old = "CREATE TABLE T (a INT); CREATE TABLE U (b INT);"
+    let evolution = try evolution(
+      to: "CREATE TABLE t (a TEXT); CREATE TABLE u (B INT);", from: old)
+    #expect(evolution.steps.map(\.changes) == [["t.a INT -> TEXT"]])
+  }
+
+  @Test func aCheckThatNamesItsTableSurvivesARebuild() throws {
+    let old = "CREATE TABLE T (a INT, b INT, CHECK (T.a <> T.b));"
+    let new = "CREATE TABLE T (a TEXT, b INT, CHECK (T.a <> T.b));"
+    let statements = try evolution(to: new, from: old).steps.flatMap(\.statements)
+    let files = try MigratedFiles()
+    let database = try PlainDatabase(files.path("t"))
+    try database.execute("\(old) INSERT INTO T VALUES (1, 2); \(statements.script)")
+    #expect(try database.rows("SELECT a, b FROM T") == [[.text("1"), .integer(2)]])
+    #expect(throws: (any Error).self) { try database.execute("INSERT INTO T VALUES ('x', 'x')") }
+  }
+
+  @Test func aTableWithTheNameOfTheCopyStays() throws {
+    let others = "CREATE TABLE new_T (x); CREATE INDEX new_T_2 ON new_T (x);"
+    let old = "CREATE TABLE T (a INT); \(others)"
+    let new = "CREATE TABLE T (a TEXT); \(others)"
+    let statements = try evolution(to: new, from: old).steps.flatMap(\.statements)
+    let files = try MigratedFiles()
+    let database = try PlainDatabase(files.path("t"))
+    try database.execute(
+      "\(old) INSERT INTO T VALUES (1); INSERT INTO new_T VALUES (5); \(statements.script)")
+    #expect(try database.rows("SELECT a, x FROM T, new_T") == [[.text("1"), .integer(5)]])
+  }
+
   @Test func equalSchemasNeedNothing() throws {
     let spelled = Self.base.replacing("INTEGER", with: "integer").replacing(
       "size", with: "\"size\"")

@@ -98,14 +98,12 @@ struct MigrateDiffCommand: ChangingCommand {
       } else {
         nil
       }
-    let directory = try MigrationDirectory(option: source.migrations)
-    let declared =
-      isOfApplication || directory.exists ? try MigrationSource(source, context) : nil
-    let opened = try PlannedMigrations.open(declared?.migrations ?? [], context)
+    let declared = try MigrationSource(source, context, missingDirectory: .isEmpty)
+    let opened = try PlannedMigrations.open(declared.migrations, context)
     defer { opened.store.close() }
     let file = FileMigrations(
-      of: opened.store, declared: declared?.migrations ?? [], models: declared?.models ?? [])
-    if let declared { try file.status().check(against: declared, context) }
+      of: opened.store, declared: declared.migrations, models: declared.models)
+    try file.status().check(against: declared, context)
     guard let desired else {
       let schemas = try CommandError.ofMigration { try file.schemaInLineWithModels() }
       return ComparedSchemas(
@@ -116,7 +114,7 @@ struct MigrateDiffCommand: ChangingCommand {
       current: try CommandError.ofMigration { try file.schema() }, desired: desired, notes: [],
       functions: functions)
     schemas.hasBase =
-      schemas.current.tables.isEmpty || isOfApplication || declared?.migrations.isEmpty == false
+      schemas.current.tables.isEmpty || isOfApplication || !declared.migrations.isEmpty
     return schemas
   }
 

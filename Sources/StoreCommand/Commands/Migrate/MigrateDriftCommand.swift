@@ -98,8 +98,9 @@ struct MigrateDriftCommand: LeafCommand {
   private static func source(
     _ options: MigrationOptions, _ context: CommandContext
   ) throws -> MigrationSource? {
-    let isKnown = try MigrationDirectory(option: options.migrations).exists
-    guard isKnown || !context.application.declarations.isEmpty || options.migrations != nil else {
+    let isMissing = try MigrationDirectory(option: options.migrations).isMissing
+    guard !isMissing || !context.application.declarations.isEmpty || options.migrations != nil
+    else {
       return nil
     }
     return try MigrationSource(options, context)

@@ -30,7 +30,7 @@ struct MigrateSchemaCommand: LeafCommand {
       return .ok
     }
     let directory = try MigrationDirectory(option: source.migrations)
-    if !directory.exists { try Directory(path: directory.path).create() }
+    try Directory(path: directory.path).create()
     try MigrationDirectory.write(script, to: directory.schemaPath)
     try context.console.say("wrote \(directory.schemaPath)")
     return .ok
