@@ -99,7 +99,12 @@ let package = Package(
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
       ]
     ),
-    .executableTarget(name: "storecli", dependencies: ["StoreCommand"]),
+    .executableTarget(
+      name: "storecli",
+      dependencies: [
+        "StoreCommand", "ModelStore",
+        .target(name: "ModelStorePostgres", condition: .when(traits: ["Postgres"])),
+      ]),
     .target(name: "CFaultVFS", dependencies: ["CSQLite"], path: "Tests/CFaultVFS"),
     .target(name: "FaultLedger", dependencies: ["ModelStore"], path: "Tests/FaultLedger"),
     .target(

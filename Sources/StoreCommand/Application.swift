@@ -9,4 +9,9 @@ struct Application: Sendable {
   var declarations = Declarations()
   /// How the application opens its store.
   var configuration = StoreConfiguration()
+  /// Makes the ledger of a shared store from a connection and the store's name; nil if the program
+  /// has none.
+  var makeLedger: LedgerMaker?
+
+  typealias LedgerMaker = @Sendable (_ connection: String, _ store: String) throws -> SharedLedger
 }

@@ -218,9 +218,70 @@ struct CommandContext {
     return (opened, try opened.writableModel(named: name, options), plan)
   }
 
+  // Shared stores
+
+  /// The ledger of the shared store called `name`.
+  ///
+  /// - Throws: ``CommandError`` if nothing says where it is, or this program has no ledger.
+  func ledger(of location: DatabaseLocation, store name: String) throws -> SharedLedger {
+    if let ledger = application.configuration.ledger {
+      guard ledger.name == name else {
+        throw CommandError.usage("The store of this program is called \(ledger.name).")
+      }
+      return ledger
+    }
+    guard let connection = ledgerConnection(of: location) else {
+      throw CommandError.usage(
+        "Say where the ledger is: set \(DatabaseLocation.ledgerEnvironmentName) to a connection of PostgreSQL.",
+        hint: "storecli help environment")
+    }
+    guard let makeLedger = application.makeLedger else {
+      throw CommandError(
+        .failed, code: "noLedger",
+        "This \(Program.name) was built without PostgreSQL. Nothing was changed.",
+        hint: "build it with the trait Postgres: swift build -c release --traits Postgres")
+    }
+    return try makeLedger(connection, name)
+  }
+
+  private func ledgerConnection(of location: DatabaseLocation) -> String? {
+    let name = DatabaseLocation.ledgerEnvironmentName
+    let connection = surroundings.variables([name])[name] ?? location.ledger
+    return connection.flatMap { $0.isEmpty ? nil : $0 }
+  }
+
+  /// Opens a database as a member of a shared store, or to make it one.
+  ///
+  /// - Parameter ledger: nil to open a member without its ledger.
+  func openMember(
+    of ledger: SharedLedger?, existing: ExistingDatabase
+  ) throws -> OpenedStore {
+    try open(
+      for: .writing, existing: existing, ledger: .chosen(ledger), journalMode: .writeAheadLog)
+  }
+
+  /// Which ledger a store is opened with.
+  private enum LedgerChoice {
+    /// That of the file, if it is a member and something says where its ledger is.
+    case ofFile
+    case chosen(SharedLedger?)
+  }
+
+  private func ledger(
+    _ choice: LedgerChoice, of location: DatabaseLocation, for purpose: Purpose
+  ) throws -> SharedLedger? {
+    if case .chosen(let ledger) = choice { return ledger }
+    if let ledger = application.configuration.ledger { return ledger }
+    guard purpose.access == .readWrite, location.exists, ledgerConnection(of: location) != nil
+    else { return nil }
+    let looked = try open(for: .reading, at: location.path)
+    defer { looked.store.close() }
+    return try looked.store.sharedStoreName().map { try ledger(of: location, store: $0) }
+  }
+
   private func open(
     for purpose: Purpose, at path: String? = nil, existing: ExistingDatabase = .required,
-    journalMode: StoreConfiguration.JournalMode = .asFound,
+    ledger: LedgerChoice = .ofFile, journalMode: StoreConfiguration.JournalMode = .asFound,
     onReplacement: (@Sendable (StoreError) -> Void)? = nil
   ) throws -> OpenedStore {
     if path == nil, var kept = try keptStore(for: purpose) {
@@ -236,6 +297,7 @@ struct CommandContext {
     var configuration = application.configuration
     configuration.access =
       existing == .created && !location.exists ? .readWriteCreate : purpose.access
+    configuration.ledger = try self.ledger(ledger, of: location, for: purpose)
     configuration.busyTimeout = busyTimeout
     configuration.journalMode = journalMode
     if listsManyViolations { configuration.refusals.maxViolationCount = 100_000 }
@@ -260,6 +322,11 @@ struct CommandContext {
     // The opening that follows a look repeats its warnings. The command that changes the journal
     // mode reports that itself.
     for warning in warnings.endOpening() where warning.code != .configurationConflict {
+      // The command may fail because of it, too.
+      if warning.code == .ledgerUnavailable {
+        notices.add(warning)
+        continue
+      }
       guard warning.code == .outdatedModel else {
         if purpose == .looking, !isDryRun { continue }
         try console.say("warning: \(warning.message)")

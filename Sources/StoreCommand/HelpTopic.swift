@@ -85,6 +85,10 @@ enum HelpTopic: String, CaseIterable {
     read no configuration file. Beside db, sharing = "group" does what --shared-with-group does:
     all members of the file's group may use the database.
 
+    STORECLI_LEDGER is the connection to the ledger of a shared store in PostgreSQL, such as
+      postgresql://app@db/app or service=music; else ledger = "CONNECTION" beside db. A member
+      of a shared store can only be written with it. Keep the password in ~/.pgpass.
+
     Colour, the first that applies:
       --color always|never, NO_COLOR, STORECLI_NO_COLOR, CLICOLOR_FORCE or FORCE_COLOR,
       CLICOLOR=0, TERM=dumb, and otherwise where the stream is a terminal

@@ -46,10 +46,18 @@ public struct Program: Sendable {
   /// Creates a run of `storecli`, which declares nothing.
   ///
   /// - Parameter arguments: The words after the program's name.
-  public init(arguments: [String]) {
+  public init(arguments: [String]) { self.init(arguments: arguments, makeLedger: nil) }
+
+  /// Creates a run of `storecli` for shared stores.
+  ///
+  /// - Parameter makeLedger: Makes the ledger from a connection and the store's name.
+  package init(
+    arguments: [String],
+    makeLedger: (@Sendable (_ connection: String, _ store: String) throws -> SharedLedger)?
+  ) {
     name = "storecli"
     self.arguments = arguments
-    application = Application()
+    application = Application(makeLedger: makeLedger)
   }
 
   /// Creates a run of an application's own command line.

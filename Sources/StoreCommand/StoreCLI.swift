@@ -34,6 +34,9 @@ struct StoreCLI: ParsableCommand {
           RevertCommand.self, JournalCommand.self, ConsumersCommand.self,
         ]),
       CommandGroup(
+        name: "Shared stores",
+        subcommands: [ShareCommand.self, JoinCommand.self, UnshareCommand.self]),
+      CommandGroup(
         name: "Maintenance",
         subcommands: [
           ShellCommand.self, DoctorCommand.self, BackupCommand.self, RestoreCommand.self,

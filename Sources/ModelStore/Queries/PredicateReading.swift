@@ -157,13 +157,13 @@ struct PredicateReading {
       condition = try compare(left, comparison, try operand(else: "null, a value or a field"))
     case .keyword(.not):
       advance()
-      guard let _membership = try _membership(of: left) else {
+      guard let test = try membership(of: left) else {
         throw expected("in, between, like or glob")
       }
-      condition = .not(_membership)
+      condition = .not(test)
     default:
-      if let _membership = try _membership(of: left) {
-        condition = _membership
+      if let test = try membership(of: left) {
+        condition = test
       } else {
         return try alone(left)
       }
@@ -195,7 +195,7 @@ struct PredicateReading {
   }
 
   /// Reads `in`, `between`, `like` or `glob` with its operands; nil when none of them follows.
-  private mutating func _membership(of left: Operand) throws(PredicateTextError) -> Condition? {
+  private mutating func membership(of left: Operand) throws(PredicateTextError) -> Condition? {
     let keyword = current
     switch keyword.content {
     case .keyword(.in), .keyword(.between), .keyword(.like), .keyword(.glob): advance()

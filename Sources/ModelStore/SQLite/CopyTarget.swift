@@ -45,7 +45,7 @@ struct CopyTarget {
     do throws(DatabaseFile.Problem) {
       guard !path.isEmpty else { throw .emptyPath }
       guard !path.utf8.contains(0) else { throw .unusableName(path: path) }
-      real = try RealPath(path, user: geteuid(), _membership: .system)
+      real = try RealPath(path, user: geteuid(), membership: .system)
       guard real.path.utf8.count <= Self.pathLengthMax else { throw .unusableName(path: path) }
     } catch {
       throw error.storeError
@@ -112,7 +112,7 @@ struct CopyTarget {
     }
     let safety = LocationSafety(
       user: geteuid(), file: ownership, directory: FileOwnership(status), sharing: .owner,
-      _membership: .system)
+      membership: .system)
     switch safety.verdict {
     case .safe, .exposed: return
     case .replaceable, .planted:

@@ -69,13 +69,13 @@ struct DatabaseFile {
   /// file. Only its owner can read and write the new file, or also the group that shares it.
   init(
     path: String, access: StoreConfiguration.Access = .readWriteCreate,
-    sharing: StoreConfiguration.Sharing = .owner, _membership: GroupMembership = .system
+    sharing: StoreConfiguration.Sharing = .owner, membership: GroupMembership = .system
   ) throws(Problem) {
     guard !path.isEmpty else { throw .emptyPath }
     guard !Self.namesMemory(path) else { throw .namesMemory(path: path) }
     guard !path.utf8.contains(0) else { throw .unusableName(path: path) }
     let user = geteuid()
-    let real = try RealPath(path, user: user, _membership: _membership)
+    let real = try RealPath(path, user: user, membership: membership)
     self.path = real.path
     isInMemory = false
     guard real.path.utf8.count <= Self.pathLengthMax else { throw .unusableName(path: path) }
@@ -85,7 +85,7 @@ struct DatabaseFile {
     let place = FileOwnership(directory)
     func safety(of file: FileOwnership) -> LocationSafety {
       LocationSafety(
-        user: user, file: file, directory: place, sharing: sharing, _membership: _membership)
+        user: user, file: file, directory: place, sharing: sharing, membership: membership)
     }
     if try Self.status(of: real.path) == nil {
       guard access == .readWriteCreate else { throw .notFound(path: real.path) }
@@ -127,7 +127,7 @@ struct DatabaseFile {
     let user = geteuid()
     let own = FileOwnership(user: user, group: getegid(), mode: 0o600)
     safety = LocationSafety(
-      user: user, file: own, directory: own, sharing: .owner, _membership: .system)
+      user: user, file: own, directory: own, sharing: .owner, membership: .system)
     size = 0
     hasLog = false
   }

@@ -31,10 +31,10 @@ package struct FileOwnership: Hashable, Sendable {
 
   /// The users other than `trusted` and the owner that may write the file or directory.
   package func otherWriters(
-    besides trusted: Set<UInt32>, in _membership: GroupMembership
+    besides trusted: Set<UInt32>, in membership: GroupMembership
   ) -> OtherWriters? {
     if isWorldWritable { return .anyone }
-    guard isGroupWritable, !_membership.isPrivate(group, trusted) else { return nil }
+    guard isGroupWritable, !membership.isPrivate(group, trusted) else { return nil }
     return .group(group)
   }
 }

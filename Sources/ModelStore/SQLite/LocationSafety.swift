@@ -28,7 +28,7 @@ struct LocationSafety {
   let file: FileOwnership
   let directory: FileOwnership
   let sharing: StoreConfiguration.Sharing
-  let _membership: GroupMembership
+  let membership: GroupMembership
 
   /// The users that can change the database in any case.
   private var trusted: Set<UInt32> { [user, 0, file.user] }
@@ -36,7 +36,7 @@ struct LocationSafety {
   /// The verdict on the directory. Its owner can replace files in it at any time and is trusted not
   /// to. But the owner's files beside the database are not trusted.
   var verdict: Verdict {
-    guard let writers = directory.otherWriters(besides: trusted, in: _membership) else {
+    guard let writers = directory.otherWriters(besides: trusted, in: membership) else {
       return trusted.contains(directory.user) ? .safe : .exposed
     }
     let isOwn = file.user == user || file.user == 0
@@ -51,14 +51,14 @@ struct LocationSafety {
   /// Returns why a regular file beside the database, with one name, must not be opened; nil if it
   /// may be.
   func problem(withCompanion companion: FileOwnership) -> CompanionProblem? {
-    let isOfGroup = sharing == .group && _membership.contains(file.group, companion.user)
+    let isOfGroup = sharing == .group && membership.contains(file.group, companion.user)
     guard trusted.contains(companion.user) || isOfGroup else {
       return .foreignOwner(companion.user)
     }
     // Any user may already write the database, so the file beside it adds no writers.
     guard !file.isWorldWritable else { return nil }
     let users = trusted.union([companion.user])
-    switch companion.otherWriters(besides: users, in: _membership) {
+    switch companion.otherWriters(besides: users, in: membership) {
     case .group(let group) where file.isGroupWritable && file.group == group: return nil
     case .some(let writers): return .writable(by: writers)
     case nil: return nil

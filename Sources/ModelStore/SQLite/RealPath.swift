@@ -22,9 +22,9 @@ struct RealPath {
   /// - Throws: ``DatabaseFile/Problem``, also for a link that another user may have created. It
   ///   could lead to any other database of this user.
   init(
-    _ path: String, user: UInt32, _membership: GroupMembership
+    _ path: String, user: UInt32, membership: GroupMembership
   ) throws(DatabaseFile.Problem) {
-    var walk = Walk(user: user, _membership: _membership)
+    var walk = Walk(user: user, membership: membership)
     var rest = path
     var isLinked = false
     while true {
@@ -57,14 +57,14 @@ struct RealPath {
   /// Follows directories and links, and counts the links.
   private struct Walk {
     let user: UInt32
-    let _membership: GroupMembership
+    let membership: GroupMembership
     private var linkCount = 0
     /// The limit of Linux: <https://man7.org/linux/man-pages/man7/path_resolution.7.html>.
     private static let linkCountMax = 40
 
-    init(user: UInt32, _membership: GroupMembership) {
+    init(user: UInt32, membership: GroupMembership) {
       self.user = user
-      self._membership = _membership
+      self.membership = membership
     }
 
     /// Returns the directory at `path`, absolute and without links.
@@ -120,7 +120,7 @@ struct RealPath {
       var status = stat()
       guard lstat(directory, &status) == 0 else { throw .refused(path: directory, errno: errno) }
       let holder = FileOwnership(status)
-      guard holder.otherWriters(besides: [user, 0, holder.user], in: _membership) != nil else {
+      guard holder.otherWriters(besides: [user, 0, holder.user], in: membership) != nil else {
         return
       }
       guard holder.isSticky, [user, 0, holder.user].contains(link.user) else {

@@ -146,7 +146,10 @@ final class CommitApplier {
     "Nothing was applied. Move the file away, and open the store again: it begins from the ledger's snapshot."
 
   private static var notAMember: StoreError {
-    StoreError(.memberDiverged, "The file is not a member of a shared store any more. \(remedy)")
+    StoreError(
+      .memberDiverged,
+      "The file has left its shared store. Nothing was changed. Close the store, and open it again."
+    )
   }
 }
 

@@ -303,6 +303,12 @@ final class Membership: Sendable {
     applier.withLockUnchecked { $0 = nil }
   }
 
+  /// Takes no more turns, because the file is no member any more.
+  func leave() {
+    end()
+    state.withLock { $0.isMember = false }
+  }
+
   // Errors
 
   /// The error that callers see.

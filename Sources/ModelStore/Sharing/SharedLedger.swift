@@ -39,20 +39,29 @@ extension LedgerError {
     case .unreachable(let text):
       StoreError(
         .ledgerUnavailable,
-        "The ledger cannot be reached: \(text) Nothing was changed; try again.")
+        "The ledger cannot be reached: \(Self.sentence(text)) Nothing was changed; try again.")
     case .timedOut(let text):
       StoreError(
         .busy,
-        "Other members of the shared store keep writing: \(text) Nothing was changed; try again.")
+        "Other members of the shared store keep writing: \(Self.sentence(text)) Nothing was changed; try again."
+      )
     case .notAuthenticated(let text), .notPermitted(let text), .readOnly(let text):
       StoreError(
-        .ledgerUnavailable, "The ledger refuses this program: \(text) Nothing was changed.")
+        .ledgerUnavailable,
+        "The ledger refuses this program: \(Self.sentence(text)) Nothing was changed.")
     case .outOfSpace(let text):
-      StoreError(.outOfSpace, "The ledger has no space left: \(text) Nothing was changed.")
+      StoreError(
+        .outOfSpace, "The ledger has no space left: \(Self.sentence(text)) Nothing was changed.")
     case .mismatch(let text), .failed(let text):
-      StoreError(.ledgerUnavailable, "The ledger failed: \(text) Nothing was changed.")
+      StoreError(
+        .ledgerUnavailable, "The ledger failed: \(Self.sentence(text)) Nothing was changed.")
     case .outcomeUnknown(let transaction): StoreError.outcomeUnknown(transaction, message)
     }
+  }
+
+  /// PostgreSQL's messages have no full stop.
+  private static func sentence(_ text: String) -> String {
+    text.hasSuffix(".") ? text : text + "."
   }
 }
 

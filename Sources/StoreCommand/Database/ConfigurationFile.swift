@@ -7,7 +7,7 @@ struct ConfigurationFile {
   /// The longest file that is read, in bytes.
   static let maxByteCount = 64 * 1024
   /// The settings that it may have.
-  static let keys = ["db", "migrations", "sharing"]
+  static let keys = ["db", "migrations", "sharing", "ledger"]
 
   private let name: String
   private var values: [String: String] = [:]

@@ -26,12 +26,15 @@ struct DatabaseLocation: Hashable, Sendable {
   }
 
   static let environmentName = "STORECLI_DB"
+  static let ledgerEnvironmentName = "STORECLI_LEDGER"
   static let projectFileName = "storecli.toml"
 
   let path: String
   let source: Source
   /// Which users share the database, where the file that names it says so.
   let sharing: StoreConfiguration.Sharing?
+  /// The connection to the ledger of a shared store, where the file that names it says so.
+  let ledger: String?
 
   /// Finds the database: `-d`, then the application's own, then `STORECLI_DB`, then `db` in the
   /// nearest `storecli.toml` from the current directory up to the root of the repository, then `db`
@@ -76,10 +79,13 @@ struct DatabaseLocation: Hashable, Sendable {
         ?? "storecli help environment")
   }
 
-  init(path: String, source: Source, sharing: StoreConfiguration.Sharing? = nil) {
+  init(
+    path: String, source: Source, sharing: StoreConfiguration.Sharing? = nil, ledger: String? = nil
+  ) {
     self.path = path
     self.source = source
     self.sharing = sharing
+    self.ledger = ledger
   }
 
   /// The database that a configuration file names; nil without a file or anything in it.
@@ -97,7 +103,9 @@ struct DatabaseLocation: Hashable, Sendable {
         .failed, code: "configuration",
         "\(file): sharing is \"\(word)\"; write sharing = \"owner\" or sharing = \"group\".")
     }
-    self.init(path: Self.path(path, from: directory), source: source, sharing: sharing)
+    self.init(
+      path: Self.path(path, from: directory), source: source, sharing: sharing,
+      ledger: try configuration.string(named: "ledger"))
   }
 
   /// Where the path came from, printed after it: `./app.store via -d`.

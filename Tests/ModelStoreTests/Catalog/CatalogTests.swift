@@ -51,7 +51,9 @@ internal import Testing
         columns: [part("q"), part("r")]),
       IndexFacts(
         name: "i 1", isUnique: false, origin: .created,
-        columns: [part("q"), part("r", .rtrim)]),
+        columns: [
+          IndexFacts.Column(name: "q", collation: .binary, isDescending: true), part("r", .rtrim),
+        ]),
       IndexFacts(
         name: "i2", isUnique: true, rows: .meeting(condition), origin: .created,
         columns: [part("p")]),

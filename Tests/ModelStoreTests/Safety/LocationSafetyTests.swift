@@ -13,7 +13,7 @@ import Testing
   private static let otherGroup: UInt32 = 2002
 
   /// `staff` has the user, the owner and others as its members; the private group only the user.
-  private static let _membership = GroupMembership(
+  private static let membership = GroupMembership(
     isPrivate: { group, _ in group == privateGroup },
     contains: { group, member in group == staff && [user, owner].contains(member) })
 
@@ -22,7 +22,7 @@ import Testing
   ) -> LocationSafety {
     LocationSafety(
       user: Self.user, file: file, directory: directory, sharing: sharing,
-      _membership: Self._membership)
+      membership: Self.membership)
   }
 
   private static let users = [user, owner, stranger, root]
@@ -112,13 +112,13 @@ import Testing
   /// A member of the group that is neither root, nor the owner, nor this user.
   @Test func aMembersFileIsAcceptedOnlyWhenTheGroupShares() {
     let member: UInt32 = 1003
-    let _membership = GroupMembership(
+    let membership = GroupMembership(
       isPrivate: { _, _ in false }, contains: { $0 == Self.staff && $1 == member })
     let found = StoreConfiguration.Sharing.allCases.map { sharing in
       LocationSafety(
         user: Self.user, file: FileOwnership(user: Self.owner, group: Self.staff, mode: 0o660),
         directory: FileOwnership(user: Self.root, group: Self.staff, mode: 0o770),
-        sharing: sharing, _membership: _membership
+        sharing: sharing, membership: membership
       )
       .problem(withCompanion: FileOwnership(user: member, group: Self.staff, mode: 0o660))
     }

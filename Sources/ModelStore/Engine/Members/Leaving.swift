@@ -1,0 +1,41 @@
+/// Makes a member's file an ordinary store again. The ledger keeps the shared store for its other
+/// members.
+struct Leaving {
+  let engine: StoreEngine
+
+  /// - Returns: The newest commit that the file has.
+  /// - Throws: ``StoreError`` with code `misuse` if the file is not a member; as
+  ///   ``Membership/beginTurn()``. The file is a member still.
+  func run() throws -> CommitNumber {
+    try engine.turns.take { writer in
+      // The turn brings the commits that the file missed.
+      let turn = try engine.membership.beginTurn(of: writer)
+      defer { turn?.end(on: writer.connection) }
+      let record = try remove(&writer)
+      engine.membership?.leave()
+      return record.number
+    }
+  }
+
+  /// Removes what makes the file a member, in one transaction.
+  private func remove(_ writer: inout Writer) throws -> MemberRecord {
+    let connection = writer.connection
+    do {
+      let record = try connection.inTransaction {
+        guard let record = try MemberRecord(reading: connection) else {
+          throw StoreError(
+            .misuse, "\(engine.file.path) is not a member of a shared store. Nothing was changed.")
+        }
+        for trigger in try MemberGuard.triggerNames(on: connection) {
+          try connection.execute("DROP TRIGGER main.\(SQLText.quoted(trigger))")
+        }
+        try connection.execute("DROP TABLE main.\(MemberRecord.table)")
+        return record
+      }
+      try connection.hooks.withoutStopping { try engine.schema.reload(&writer) }
+      return record
+    } catch {
+      throw writer.failure(error)
+    }
+  }
+}
