@@ -44,10 +44,10 @@ sqlite:
 postgres:
 	@Scripts/require-postgres
 
-# Builds the command line and what it needs; never the macro, whose compiler library takes minutes.
+# Builds the command line and what it needs. Without traits, SwiftPM downloads one package.
 demo: sqlite
 	@echo '==> Building storecli'
-	@swift build $$(Scripts/traits) --product storecli
+	@swift build --product storecli
 	@.build/debug/storecli demo
 
 test: sqlite postgres

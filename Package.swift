@@ -18,6 +18,10 @@ let package = Package(
   ],
   traits: [
     .trait(
+      name: "Macros",
+      description: "The product ModelStoreMacro, with the package that macros are written with."
+    ),
+    .trait(
       name: "Service",
       description: "The product ModelStoreService, with the packages that servers log and trace by."
     ),
@@ -54,21 +58,32 @@ let package = Package(
     .target(
       name: "ModelMacroExpansion",
       dependencies: [
-        .product(name: "SwiftDiagnostics", package: "swift-syntax"),
-        .product(name: "SwiftSyntax", package: "swift-syntax"),
-        .product(name: "SwiftSyntaxBuilder", package: "swift-syntax"),
-        .product(name: "SwiftSyntaxMacros", package: "swift-syntax"),
+        .product(
+          name: "SwiftDiagnostics", package: "swift-syntax", condition: .when(traits: ["Macros"])),
+        .product(
+          name: "SwiftSyntax", package: "swift-syntax", condition: .when(traits: ["Macros"])),
+        .product(
+          name: "SwiftSyntaxBuilder", package: "swift-syntax", condition: .when(traits: ["Macros"])),
+        .product(
+          name: "SwiftSyntaxMacros", package: "swift-syntax", condition: .when(traits: ["Macros"])),
       ]
     ),
     .macro(
       name: "ModelStoreMacroPlugin",
       dependencies: [
         "ModelMacroExpansion",
-        .product(name: "SwiftCompilerPlugin", package: "swift-syntax"),
-        .product(name: "SwiftSyntaxMacros", package: "swift-syntax"),
+        .product(
+          name: "SwiftCompilerPlugin", package: "swift-syntax", condition: .when(traits: ["Macros"])
+        ),
+        .product(
+          name: "SwiftSyntaxMacros", package: "swift-syntax", condition: .when(traits: ["Macros"])),
       ]
     ),
-    .target(name: "ModelStoreMacro", dependencies: ["ModelStore", "ModelStoreMacroPlugin"]),
+    .target(
+      name: "ModelStoreMacro",
+      dependencies: [
+        "ModelStore", .target(name: "ModelStoreMacroPlugin", condition: .when(traits: ["Macros"])),
+      ]),
     .target(name: "ModelStoreTesting", dependencies: ["ModelStore"]),
     .target(
       name: "ModelStoreService",
@@ -159,7 +174,8 @@ let package = Package(
     .testTarget(
       name: "ModelStorePostgresTests",
       dependencies: [
-        "ModelStorePostgres", "ModelStore", "CSQLite", "LedgerConformance", "SharedMember", "storecli",
+        "ModelStorePostgres", "ModelStore", "CSQLite", "LedgerConformance", "SharedMember",
+        "storecli",
       ]),
     .testTarget(
       name: "StoreFaultTests",
@@ -172,7 +188,9 @@ let package = Package(
       dependencies: [
         "ModelStoreMacro",
         "ModelMacroExpansion",
-        .product(name: "SwiftSyntaxMacrosGenericTestSupport", package: "swift-syntax"),
+        .product(
+          name: "SwiftSyntaxMacrosGenericTestSupport", package: "swift-syntax",
+          condition: .when(traits: ["Macros"])),
       ]
     ),
   ],

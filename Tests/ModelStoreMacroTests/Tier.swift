@@ -1,5 +1,9 @@
 import Testing
 
+#if !Macros
+  #error("Build the tests with the traits that Scripts/traits prints.")
+#endif
+
 /// The tiers of tests. Each suite has exactly one; `make quick` runs the first, `make laws` the
 /// second.
 extension Tag {
