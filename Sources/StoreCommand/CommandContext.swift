@@ -555,6 +555,9 @@ extension CommandContext {
 
 // Sessions.
 extension CommandContext {
+  /// Begins the result that `$_` names in a session.
+  func beginResult() { session?.lastResult.beginResult() }
+
   /// Makes a record part of the result that `$_` names in a session.
   func note(_ key: [SQLValue]) {
     if !key.isEmpty { session?.lastResult.note(key) }

@@ -174,7 +174,8 @@ enum HelpTopic: String, CaseIterable {
        "actor":{"program":"myapp","pid":4121,"author":null,"tag":null},"op":"update",
        "model":"Track","id":1,"changes":{"title":{"old":"a","new":"b"}},"origin":"app"}
     position is null without a journal; txn, time and actor are null for programs that do not use
-    ModelStore. origin is cli, app or foreign, or binding:NAME for the update of a bound field
+    ModelStore. A watch with --sort or --limit follows the result and not the journal: position,
+    txn and actor are null then, and origin is foreign. origin is cli, app or foreign, or binding:NAME for the update of a bound field
     that follows a change of its source in the same transaction. history names a binding only
     while it exists. watch adds index {"from","to"}
     if it follows a result, and entered and left if you pass a predicate: a record that begins to

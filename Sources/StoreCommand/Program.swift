@@ -160,6 +160,7 @@ public struct Program: Sendable {
         return Self.reporting(error, to: surroundings.console(), as: .text)
       }
     }
+    if let problem = RepeatedOption.problem(in: arguments) { return refusing(problem) }
     do {
       var command = try Self.parsed(arguments)
       if let leaf = command as? any LeafCommand { return perform(leaf, in: session) }

@@ -80,8 +80,10 @@ final class TextEditor {
     }
     let bytes = try InputFiles(surroundings: .process, refusedPaths: []).contents(of: path)
     guard let edited = String(validating: bytes, as: UTF8.self) else {
+      keep()
       throw CommandError(
-        .failed, code: "editor", "The edited text is not UTF-8; nothing was changed.")
+        .failed, code: "editor", "The edited text is not UTF-8; nothing was changed.",
+        details: ["  your text is in \(path)"])
     }
     return edited
   }

@@ -35,6 +35,16 @@
       #expect(tracer.activeSpans.isEmpty)
     }
 
+    @Test func aTracerThatIsReleasedEndsItsSpans() {
+      let tracer = InMemoryTracer()
+      do {
+        let monitor = StoreTracer(store: "notes", tracer: tracer)
+        monitor.receive(.writeQueued(1))
+        #expect(tracer.activeSpans.count == 1)
+      }
+      #expect(tracer.activeSpans.isEmpty && tracer.finishedSpans.count == 1)
+    }
+
     @Test func aRefusedWriteHasAnErrorAndASpanThatEnded() throws {
       #expect(throws: StoreError.self) { try world.insert(1, "") }
       let write = try #require(tracer.finishedSpans.first)

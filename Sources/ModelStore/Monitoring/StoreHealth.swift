@@ -2,7 +2,8 @@
 ///
 /// ``Store/health()`` makes it. Encode it as JSON for an endpoint, or decide by ``isWritable``.
 public struct StoreHealth: Hashable, Sendable, Codable {
-  /// Whether a write may begin now.
+  /// Whether nothing of this store keeps a write from beginning. While another program writes, a
+  /// write waits for it.
   public var isWritable: Bool { obstacle == nil }
   /// Why no write may begin; nil if one may. For example, the store was opened read-only, is
   /// shutting down, or had a COMMIT with an unknown outcome.

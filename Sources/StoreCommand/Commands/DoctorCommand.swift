@@ -13,7 +13,7 @@ struct DoctorCommand: LeafCommand {
       something: that state is unread. Notes, and records that break a rule that only warns, do not \
       change the exit status. Also prints the version of SQLite and warns of one whose \
       checkpoints can damage a file.
-      With --ready it only reads what a readiness probe of a service asks: whether a write may begin, \
+      With --ready it only reads what a readiness probe of a service asks: whether it may write, \
       drift, the write-ahead log, free space, consumers, and the version of SQLite.
       """)
 
@@ -168,7 +168,7 @@ struct DoctorCommand: LeafCommand {
   private static func addHealth(of store: Store, to report: inout Report) throws {
     let health = try store.health()
     report.add(
-      "writable", health.isWritable ? .ok : .problem, health.obstacle ?? "a write may begin")
+      "writable", health.isWritable ? .ok : .problem, health.obstacle ?? "this program may write, as soon as no other one does")
     for name in health.drift {
       report.add("drift", .problem, "\(name) differs from its declaration (\(Program.name) doctor)")
     }

@@ -54,6 +54,7 @@ struct GetCommand: LeafCommand {
     }
     let found = try find(wanted, of: schema, in: opened)
     let records = found.compactMap(\.self)
+    context.beginResult()
     for record in records { context.note(record.key) }
     let referenced = ReferencedRecords()
     let rows = try records.map { record in

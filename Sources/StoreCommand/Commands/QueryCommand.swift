@@ -100,6 +100,7 @@ struct QueryCommand: LeafCommand {
 
   func run(_ context: CommandContext) throws -> ExitCode {
     let opened = try context.openForReading()
+    context.beginResult()
     if let sql {
       try show(SQLText(sql: sql), opened, context)
     } else if let model {

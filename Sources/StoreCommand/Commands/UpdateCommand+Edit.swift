@@ -45,6 +45,8 @@ extension UpdateCommand {
           CommandError(
             .usage, code: "usage", line + problem.message, model: schema.name), nil
         )
+      } catch {
+        throw keeping(editor, CommandError(error))
       }
       // Without a person who can answer, or if they changed nothing since the same error.
       let isAnswered = failure.changes != nil || edited != shown

@@ -97,7 +97,7 @@ struct FieldInference {
 
   private static func fits(_ text: String, _ type: Verdict) -> Bool {
     switch type.type {
-    case .boolean: return ["true", "false"].contains(text.lowercased())
+    case .boolean: return ["true", "false"].contains(text)
     case .integer: return Int64(text)?.description == text && digitCount(text) <= digitCountMax
     case .real: return Double(text)?.description == text && digitCount(text) <= digitCountMax
     case .decimal: return isDecimal(text) && digitCount(text) <= digitCountMax

@@ -181,13 +181,27 @@ final class RecordInput {
     case .tsv: return LeadingFields.tsv(mark.texts) + bytes
     case .json, .ndjson:
       var line = Array(try JSONText.text(.object(mark.members)).utf8)
-      // A record that is not an object stays a member of its own.
-      let isObject = bytes.first == UInt8(ascii: "{")
-      let inside = isObject ? bytes.dropFirst() : (Array("\"$record\":".utf8) + bytes)[...]
+      let value = Self.value(of: bytes)
+      // A record that is not an object is a member of its own; what is not JSON is its text.
+      guard case .object? = value else {
+        let record = value ?? .string(String(decoding: bytes, as: UTF8.self))
+        let members = mark.members + [.init(RejectMark.recordName, record)]
+        return Array(try JSONText.text(.object(members)).utf8)
+      }
+      let inside = bytes.dropFirst()
       line.removeLast()
       let isEmpty = inside.first { $0 != 0x20 && $0 != 0x09 } == UInt8(ascii: "}")
       if !isEmpty { line.append(UInt8(ascii: ",")) }
-      return line + inside + (isObject ? [] : [UInt8(ascii: "}")])
+      return line + inside
+    }
+  }
+
+  /// The value of JSON; nil for other bytes.
+  private static func value(of bytes: [UInt8]) -> JSONValue? {
+    do {
+      return try JSONParser.value(of: bytes)
+    } catch {
+      return nil
     }
   }
 
@@ -463,7 +477,7 @@ final class RecordInput {
   }
 
   private func record(of value: JSONValue) throws -> InputRecord {
-    guard case .object(let members) = value else {
+    guard case .object(let members) = RejectMark.record(in: value) else {
       throw StoreError(.invalidValue, "A record must be a JSON object.", model: schema.name)
     }
     var places: [Int] = []

@@ -13,6 +13,18 @@ struct RejectMark {
 
   static let names = [lineName, reasonName]
 
+  /// What has a record of JSON that is not an object.
+  static let recordName = "$record"
+
+  /// The record in a value of a file of rejects: the member of a record that was not an object, and
+  /// has been repaired. Any other value is the record itself.
+  static func record(in value: JSONValue) -> JSONValue {
+    guard case .object(let members) = value, members.map(\.name) == names + [recordName] else {
+      return value
+    }
+    return members[2].value
+  }
+
   var texts: [String] { ["\(line)", reason] }
 
   var members: [JSONValue.Member] {

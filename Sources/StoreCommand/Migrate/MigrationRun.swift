@@ -266,11 +266,22 @@ struct MigrationRun {
       functions: context.application.configuration.functions)
     guard let losses else { return [MigrationRehearsal.unknownLoss] }
     return try losses.map { loss in
-      guard let text = loss.count else { return loss.sentence }
-      let count = try opened.read { reads in try reads.rows(text).first?.values.first }
-      guard case .integer(let number)? = count else { return loss.sentence }
+      guard let number = try count(loss) else { return loss.sentence }
       let noun: String = if case .table = loss { "record" } else { "value" }
       return "\(loss.sentence.dropLast()): \(Grouped.text(Int(number), noun))."
+    }
+  }
+
+  /// How many values a loss deletes; nil if that is not a number, or another program has deleted
+  /// the table meanwhile. The migrations then meet what it has changed.
+  private func count(_ loss: SchemaLoss) throws -> Int64? {
+    guard let text = loss.count else { return nil }
+    do {
+      let count = try opened.read { reads in try reads.rows(text).first?.values.first }
+      guard case .integer(let number)? = count else { return nil }
+      return number
+    } catch let error as StoreError where error.code == .invalidQuery {
+      return nil
     }
   }
 

@@ -97,7 +97,7 @@ struct GroupedQuery {
       .map { "\(records.schema.name).\($0.field.name)" }
     return CommandError(
       .failed, code: "overflow",
-      "A sum of \(sums.joined(separator: " or ")) does not fit 64 bits.",
+      "While \(sums.joined(separator: " or ")) is added up, the sum passes 64 bits.",
       hint: "use --avg, or select fewer records", model: records.schema.name)
   }
 

@@ -104,10 +104,18 @@ extension ChangeLine {
     field.map { JSONValue(value, in: $0) } ?? JSONValue(value)
   }
 
-  /// The line for a person, cut to `width` cells unless that is nil.
+  /// How much of long values a text shows.
+  enum Length {
+    /// The first cells of a text, and the length of a blob.
+    case short
+    case whole
+  }
+
+  /// The line for a person, cut to `width` cells. If that is nil, nobody sees the line on a screen,
+  /// and it has all of its values.
   func text(palette: Palette, width: Int?) -> String {
     let doer = self.doer.map { "   (\($0))" } ?? ""
-    var body = shownFields.map { "  " + $0 }.joined()
+    var body = shownFields(width == nil ? .whole : .short).map { "  " + $0 }.joined()
     if let width {
       let room = width - 2 - DisplayWidth.of(title) - DisplayWidth.of(doer)
       body = DisplayWidth.truncated(body, to: max(room, 12))
@@ -120,8 +128,8 @@ extension ChangeLine {
   /// binding that made it.
   ///
   /// - Parameter showingRecord: Whether the record is named.
-  func words(showingRecord: Bool) -> String {
-    var fields = shownFields.joined(separator: "  ")
+  func words(showingRecord: Bool, _ length: Length) -> String {
+    var fields = shownFields(length).joined(separator: "  ")
     if case .binding(let name) = origin { fields += "  (binding \(CellText.visible(name)))" }
     if showingRecord {
       let title = "\(meaning.symbol) \(title)"
@@ -142,7 +150,7 @@ extension ChangeLine {
       guard let value, operation == .update || value != .null else { return nil }
       let name = CellText.visible(field.name)
       return palette.dressed(
-        "\(meaning.symbol) \(name): \(text(value, field, isWhole: true))", as: meaning)
+        "\(meaning.symbol) \(name): \(text(value, field, .whole))", as: meaning)
     }
     let keys = operation == .update ? [] : Set(schema?.key ?? [])
     return [palette.symbol(meaning) + " " + palette.dressed(title, as: .identifier)]
@@ -172,32 +180,35 @@ extension ChangeLine {
     }
   }
 
-  private var shownFields: [String] {
+  private func shownFields(_ length: Length) -> [String] {
     let keys = Set(schema?.key ?? [])
     return fields.compactMap { field in
       let name = CellText.visible(field.name)
       switch (field.old, field.new) {
-      case (let old?, let new?): return "\(name): \(text(old, field)) -> \(text(new, field))"
+      case (let old?, let new?):
+        return "\(name): \(text(old, field, length)) -> \(text(new, field, length))"
       case (let value?, nil), (nil, let value?):
         guard value != .null, !keys.contains(field.name) else { return nil }
-        return "\(name): \(text(value, field))"
+        return "\(name): \(text(value, field, length))"
       case (nil, nil): return nil
       }
     }
   }
 
-  private func text(_ value: SQLValue, _ field: Field, isWhole: Bool = false) -> String {
+  private func text(_ value: SQLValue, _ field: Field, _ length: Length) -> String {
     let schema = schema?.field(named: field.name)
     let shown = schema.map { FieldColumns.shown(value, $0) } ?? value
+    if length == .whole, case .blob = shown { return shown.description }
     guard case .text(let text) = shown else {
       return CellText.display(CellValue(shown), as: schema?.type == .boolean ? .truth : .stored)
     }
     let visible = CellText.visible(text)
     if schema?.type == .date { return visible }
-    return "\"" + (isWhole ? visible : DisplayWidth.truncated(visible, to: Self.textWidthMax))
-      + "\""
+    let part =
+      length == .whole ? visible : DisplayWidth.truncated(visible, to: Self.textWidthMax)
+    return "\"\(part)\""
   }
 
-  /// Cells of a text shown within a line; `--ndjson` has all of it.
+  /// Cells of a text shown within a line on a screen.
   private static let textWidthMax = 60
 }

@@ -113,7 +113,7 @@ struct JournalReport {
     return [
       .integer(line.position.rawValue),
       .text(transaction.time.map { TimeText.ago($0) } ?? Self.unknown), .text(line.who),
-      .text(line.change.words(showingRecord: showsRecord)),
+      .text(line.change.words(showingRecord: showsRecord, .short)),
       .text(transaction.id.map(\.description) ?? Self.unknown),
     ]
   }
@@ -126,7 +126,7 @@ struct JournalReport {
       transaction.id.map { CellValue.text($0.description) } ?? .null,
       transaction.time.map { CellValue.text(TimeText.iso($0)) } ?? .null, .text(line.who),
       .text(line.change.operation.rawValue), .text(line.change.model),
-      .text(KeyText.text(line.change.key)), .text(line.change.words(showingRecord: false)),
+      .text(KeyText.text(line.change.key)), .text(line.change.words(showingRecord: false, .whole)),
     ]
   }
 

@@ -8,10 +8,16 @@ struct LastResult {
   private(set) var keys: [[SQLValue]]?
   private var noted: [[SQLValue]] = []
   private var notedCount = 0
+  /// Whether the running command has a result, even an empty one.
+  private var hasResult = false
   private var count = 0
+
+  /// The running command has a result, which may stay empty.
+  mutating func beginResult() { hasResult = true }
 
   /// Adds a key of the result of the running command.
   mutating func note(_ key: [SQLValue]) {
+    hasResult = true
     notedCount += 1
     if noted.count < Self.countMax { noted.append(key) }
   }
@@ -19,8 +25,8 @@ struct LastResult {
   /// Makes what the command noted the last result. A command without a result leaves the one
   /// before.
   mutating func endCommand() {
-    if notedCount > 0 { (keys, count) = (noted, notedCount) }
-    (noted, notedCount) = ([], 0)
+    if hasResult { (keys, count) = (noted, notedCount) }
+    (noted, notedCount, hasResult) = ([], 0, false)
   }
 
   /// The words of a command: `$_` becomes the keys, and `in $_` within a word a list of them.
@@ -28,7 +34,13 @@ struct LastResult {
   /// - Throws: ``CommandError`` if there is no result, or if it has too many keys.
   func expanded(_ words: [ShellWords.Word]) throws -> [String] {
     try words.flatMap { word -> [String] in
-      if word.isLastResult { return try known().map(KeyText.text) }
+      if word.isLastResult {
+        let keys = try known()
+        guard !keys.isEmpty else {
+          throw CommandError.usage("The last result has no records, so $_ names no key.")
+        }
+        return keys.map(KeyText.text)
+      }
       return [try expanded(sql: word.text)]
     }
   }

@@ -22,6 +22,8 @@ enum ShellLine: Equatable {
     // In words, a backslash takes the next character literally.
     let raw = text.split(whereSeparator: \.isWhitespace).map(String.init)
     if text.first == "\\", let habit = Habit(raw) { return [.habit(habit)] }
+    // A comment of SQL on a line of its own.
+    if raw.first == "--" { return [] }
     guard isSQL(text) else { return ShellWords(text).commands.map(line) }
     return SQLTokens(text).statements.flatMap { statement in
       isSQL(statement) ? [sql(statement)] : ShellWords(statement).commands.map(line)

@@ -39,7 +39,39 @@ import Testing
     let times = try #require(log.writes.first).times
     let sum = times.steps.reduce(Duration.zero) { $0 + $1.duration }
     #expect(sum <= times.total && times.steps.allSatisfy { $0.duration >= .zero })
-    #expect(times.body > .zero && times.commit > .zero)
+    // Every step was reached.
+    #expect(times.steps.allSatisfy { $0.duration > .zero }, "\(times.steps)")
+  }
+
+  @Test func aWriteThatCommitRefusesChangedNoRow() throws {
+    #expect(throws: StoreError.self) {
+      try store.write { tx in
+        try tx.deferReferenceChecks()
+        try tx.execute("CREATE TABLE Child (id INTEGER PRIMARY KEY, a INTEGER REFERENCES Artist)")
+        try tx.execute("INSERT INTO Child VALUES (1, 99)")
+      }
+    }
+    #expect(log.writes.map(\.changedRowCount) == [0])
+    #expect(log.writes.map(\.sharingCount) == [0])
+  }
+
+  @Test func anUnknownOutcomeIsAnOutcomeOfItsOwn() {
+    guard case .unknown(let error) = WriteReport.Outcome(StoreError(.outcomeUnknown, "cut")) else {
+      Issue.record("It is not an unknown outcome.")
+      return
+    }
+    #expect(error.code == .outcomeUnknown)
+  }
+
+  @Test func theShortestDurationOfTheMonitorsThatListenCounts() throws {
+    let monitors = Monitors()
+    monitors.add(EventLog(slowStatementDuration: .seconds(5)), of: 1)
+    monitors.add(EventLog(slowStatementDuration: .seconds(2)), of: 2)
+    #expect(monitors.slowStatementDuration == .seconds(2))
+    monitors.remove(of: 2)
+    #expect(monitors.slowStatementDuration == .seconds(5))
+    monitors.remove(of: 1)
+    #expect(monitors.slowStatementDuration == nil)
   }
 
   @Test func writesThatShareACommitAreReportedOneByOne() async throws {

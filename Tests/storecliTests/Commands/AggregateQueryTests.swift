@@ -102,10 +102,23 @@ import Testing
     #expect(outcome.code == 1 && outcome.out.isEmpty)
     #expect(
       outcome.err == """
-        error[overflow]: A sum of Sale.pieces does not fit 64 bits.
+        error[overflow]: While Sale.pieces is added up, the sum passes 64 bits.
         hint: use --avg, or select fewer records
 
         """)
+  }
+
+  /// The parser would take the last one.
+  @Test(arguments: [
+    (["--by", "year", "--by=title", "--count"], "--by stands twice. Pass it once, with a comma"),
+    (["--sort", "id", "--sort", "-id"], "--sort stands twice."),
+    (["--where", "id = 1", "--where", "id = 2"], "--where stands twice. Pass it once.\n"),
+    (["--limit", "1", "--limit", "2"], "--limit stands twice."),
+  ])
+  func anOptionWithOneValueStandsOnce(words: [String], message: String) throws {
+    let outcome = try shop().run(["query", "Sale"] + words)
+    #expect(outcome.code == 64 && outcome.out.isEmpty)
+    #expect(outcome.err.contains("error[usage]: " + message), "\(outcome)")
   }
 
   /// SQLite would count such a text as 0.

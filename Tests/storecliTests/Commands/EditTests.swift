@@ -51,6 +51,26 @@ import Testing
     #expect(try Data(contentsOf: place.url("music.store")) == before)
   }
 
+  @Test(arguments: [
+    ("sqlite3 @store@ 'DELETE FROM Artist WHERE id = 3'", "There is no record 3 in Artist"),
+    ("printf '\\377' >> \"$1\"", "The edited text is not UTF-8; nothing was changed."),
+    ("mv @store@ @store@.away", "There is no file at"),
+  ])
+  func aTextThatCannotBeWrittenIsKept(script: String, message: String) throws {
+    let place = try music()
+    let store = place.path("music.store")
+    let outcome = try edit(
+      with: "sed -i 's/^name = .*/name = Mine/' \"$1\"; "
+        + script.replacing(Self.place, with: "'\(store)'"), in: place)
+    #expect(outcome.code != 0 && outcome.err.contains(message), "\(outcome)")
+    let path = try #require(outcome.err.firstMatch(of: /your text is in (.+)/)?.output.1)
+    let kept = try Data(contentsOf: URL(fileURLWithPath: String(path)))
+    #expect(String(decoding: kept, as: UTF8.self).contains("name = Mine"))
+  }
+
+  /// In a script, the path of the database.
+  private static let place = "@store@"
+
   @Test func aFailingEditorWritesNothing() throws {
     let place = try music()
     let before = try name(place)

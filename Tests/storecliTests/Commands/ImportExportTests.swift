@@ -71,6 +71,29 @@ import Testing
     #expect(try place.run("query", "Artist", "id >= 100", "--fields", "id").out == "100\n104\n")
   }
 
+  @Test func rejectedLinesOfJSONAreJSONAndCanBeRepaired() throws {
+    let place = try Workplace()
+    try place.makeMusic()
+    try place.write("{\"id\":100,\"name\":\"A\"}\nbad \"b\"\n[1]\n", to: "lines.ndjson")
+    let outcome = try place.run(
+      "import", "lines.ndjson", "--model", "Artist", "--on-error", "collect")
+    #expect(outcome.code == 4)
+    let rejects = try place.contents(of: "lines.rejects.ndjson")
+    let records = try rejects.split(separator: "\n").map { line in
+      try JSONSerialization.jsonObject(with: Data(line.utf8)) as? [String: Any]
+    }
+    #expect(records.map { $0?["$line"] as? Int } == [2, 3])
+    #expect(records[0]?["$record"] as? String == "bad \"b\"")
+    #expect(records[1]?["$record"] as? [Int] == [1])
+    let refused = try place.run("import", "lines.rejects.ndjson", "--model", "Artist")
+    #expect(refused.code == 4 && refused.err.contains("A record must be a JSON object."))
+    try place.write(
+      "{\"$line\":2,\"$reason\":\"x\",\"$record\":{\"id\":101,\"name\":\"B\"}}\n",
+      to: "repaired.ndjson")
+    #expect(try place.run("import", "repaired.ndjson", "--model", "Artist").code == 0)
+    #expect(try place.run("get", "Artist", "101", "--fields", "name").out == "B\n")
+  }
+
   @Test func namesAreMappedOrSkippedOnlyWhenRequested() throws {
     let place = try Workplace()
     try place.makeMusic()

@@ -21,6 +21,17 @@ import Testing
     }
   }
 
+  @Test func aBackupWhoseNameIsTakenMeanwhileGetsTheNextOne() throws {
+    let place = try Workplace()
+    var tried: [String] = []
+    let path = try MigrationBackups(of: place.path("app.db")).make(for: 7) { path in
+      tried.append(path)
+      if tried.count == 1 { throw StoreError(.fileExists, "taken") }
+    }
+    #expect(tried == [place.path("app.db.bak-7"), place.path("app.db.bak-7-2")])
+    #expect(path == tried.last)
+  }
+
   @Test func theSectionsAreReadFromCommentsOnTheirOwnLines() throws {
     let found = try file(
       """

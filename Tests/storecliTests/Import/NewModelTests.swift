@@ -30,6 +30,13 @@ import Testing
     10115,2000-02-29,2020-01-02T03:04:06Z,false,3.00,2.25,20,+4930124,"2",x,,1
     """
 
+  @Test func aBooleanInOtherLettersStaysText() throws {
+    let place = try empty()
+    try place.write("id,flag\n1,TRUE\n2,False\n", to: "flags.csv")
+    try #require(try place.run("import", "flags.csv", "--new-model", "F", "--key", "id").code == 0)
+    #expect(try place.run("export", "F", "-o", "csv").out == "id,flag\n1,TRUE\n2,False\n")
+  }
+
   @Test func typesAreThoseThatAllValuesHave() throws {
     let place = try empty()
     try place.write(Self.people, to: "people.csv")

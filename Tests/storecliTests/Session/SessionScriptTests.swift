@@ -136,6 +136,18 @@ import Testing
     #expect(transactions.count == 1, "\(outcome.out)")
   }
 
+  /// Post-mortem: the keys of an earlier result were deleted.
+  @Test(arguments: ["query Artist 'id = -5'", "SELECT id FROM Artist WHERE id = -5;"])
+  func anEmptyResultNamesNoKey(_ query: String) throws {
+    let place = try music()
+    let before = try place.run("query", "Artist", "--count").out
+    let outcome = try place.run(
+      "shell", input: "query Artist 'id = 1'\n\(query)\ndelete Artist $_\n")
+    #expect(outcome.code == 64)
+    #expect(outcome.err.contains("The last result has no records, so $_ names no key."))
+    #expect(try place.run("query", "Artist", "--count").out == before)
+  }
+
   @Test func aRefusedStatementIsUndoneAlone() throws {
     let place = try music()
     let outcome = try place.run(

@@ -69,6 +69,12 @@ import Testing
       ])
   }
 
+  @Test func aCommentOnALineOfItsOwnIsNoCommand() {
+    #expect(ShellLine.lines(of: "-- query T") == [])
+    #expect(ShellLine.lines(of: "--") == [])
+    #expect(ShellLine.lines(of: "SELECT 1; -- one") == [.reading("SELECT 1")])
+  }
+
   @Test func wordsOfTheSession() {
     func line(_ text: String) -> [ShellLine] { ShellLine.lines(of: text) }
     #expect(line("begin; BEGIN IMMEDIATE; begin transaction") == [.begin, .begin, .begin])
