@@ -18,7 +18,7 @@ final class CommitApplier {
   ///
   /// - Returns: The record of the file afterwards, and the number of commits that were new.
   /// - Throws: ``StoreError`` with code `memberDiverged` if the file is not as it was where the
-  ///   commit was made; `ledgerLostCommits` if the hashes do not follow each other. The file is
+  ///   commit was made; `memberOutdated` if commits are missing before them; `ledgerLostCommits` if the hashes do not follow each other. The file is
   ///   unchanged then.
   func apply(_ commits: [LedgerCommit]) throws -> (member: MemberRecord, count: Int) {
     try connection.inTransaction {
@@ -26,6 +26,12 @@ final class CommitApplier {
       let tables = try currentTables()
       var count = 0
       for commit in commits where commit.number > member.number {
+        guard commit.number <= member.number.next else {
+          throw StoreError(
+            .memberOutdated,
+            "This file has the commit \(member.number), and the ledger keeps only commits from \(commit.number) on. \(Self.remedy)"
+          )
+        }
         let record = try CommitRecord(commit)
         guard commit.number == member.number.next, record.previous == member.hash else {
           throw StoreError(

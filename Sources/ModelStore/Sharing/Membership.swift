@@ -19,6 +19,8 @@ final class Membership: Sendable {
   let ledger: any CommitLedger
   let name: String
   private let path: String
+  /// Publishes snapshots.
+  let snapshots: SnapshotKeeper
   private let policy: Connection.Policy
   /// How long a write waits for other members.
   private let patience: Duration
@@ -35,6 +37,8 @@ final class Membership: Sendable {
     var isRung = false
     var timer: (any DispatchSourceTimer)?
     var bell: (any Doorbell)?
+    /// What the ledger last noted of this member, and when.
+    var noted: (number: CommitNumber, at: ContinuousClock.Instant)?
     /// Whether the latest attempt to follow failed and was reported.
     var hasFailed = false
     /// The schema in the version in which it was read.
@@ -50,6 +54,7 @@ final class Membership: Sendable {
     self.path = path
     self.policy = policy
     self.patience = patience
+    snapshots = SnapshotKeeper(of: ledger, path: path, byteCountMin: shared.snapshotByteCountMin)
   }
 
   /// Whether the file is a member. Writes take turns from then on.
@@ -145,12 +150,15 @@ final class Membership: Sendable {
 
   /// Returns whether the ledger has a commit that was on its way when the connection broke. It asks
   /// until it knows, or until the busy timeout.
-  fileprivate func hasCommitted(_ transaction: TransactionID) throws -> Bool {
-    state.withLock { $0.unresolved = transaction }
+  ///
+  /// - Parameter commit: The commit in question.
+  fileprivate func hasCommitted(_ commit: LedgerCommit) throws -> Bool {
+    state.withLock { $0.unresolved = commit.transaction }
     let start = ContinuousClock.now
     while true {
       do {
-        let number = try ledger.resolve(transaction, deadline: patience)
+        let number = try ledger.resolve(commit.transaction, deadline: patience)
+        if number == nil { try checkIsKept(commit.number) }
         state.withLock { $0.unresolved = nil }
         return number != nil
       } catch let error as LedgerError {
@@ -158,6 +166,15 @@ final class Membership: Sendable {
         usleep(50_000)
       }
     }
+  }
+
+  /// - Throws: ``LedgerError`` if the ledger has removed the commit with `number`, so that it cannot
+  ///   say which one that was.
+  private func checkIsKept(_ number: CommitNumber) throws {
+    guard try ledger.hash(of: number) == nil, let head = try ledger.standing(),
+      head.number >= number
+    else { return }
+    throw LedgerError.mismatch("The ledger no longer keeps the commit \(number).")
   }
 
   // Following
@@ -197,7 +214,9 @@ final class Membership: Sendable {
   private func apply(_ commits: [LedgerCommit]) throws -> MemberRecord {
     try applying { applier in
       guard !commits.isEmpty else { return try applier.standing() }
-      return try applier.apply(commits).member
+      let applied = try applier.apply(commits)
+      snapshots.count(commits.suffix(applied.count))
+      return applied.member
     }
   }
 
@@ -219,9 +238,12 @@ final class Membership: Sendable {
   /// - Parameters:
   ///   - didApply: Called after other members' commits were applied, with the length of the log in
   ///     pages.
-  ///   - report: Receives the failure of following, once until it succeeds again.
+  ///   - copy: Copies the file for a snapshot; returns nil if the store is closed.
+  ///   - report: Receives the failure of following, once until it succeeds again, and of publishing
+  ///     a snapshot.
   func activate(
     didApply: @escaping @Sendable (_ pageCount: Int) -> Void,
+    copying copy: @escaping @Sendable () throws -> MemberSnapshot?,
     report: @escaping @Sendable (StoreError) -> Void
   ) {
     let isFirst = state.withLock { state in
@@ -230,7 +252,12 @@ final class Membership: Sendable {
       return true
     }
     guard isFirst else { return }
-    let look: @Sendable () -> Void = { [weak self] in self?.look(didApply, report) }
+    let look: @Sendable () -> Void = { [weak self] in
+      guard let self, self.look(didApply, report) else { return }
+      snapshots.start(copying: copy) { error in
+        report(StoreError(reporting: Membership.storeError(error)))
+      }
+    }
     var bell: (any Doorbell)?
     do {
       bell = try ledger.listen { [weak self, queue] in
@@ -265,23 +292,25 @@ final class Membership: Sendable {
     }
   }
 
+  /// - Returns: Whether the file has what the ledger had.
   private func look(
     _ didApply: @Sendable (_ pageCount: Int) -> Void, _ report: @Sendable (StoreError) -> Void
-  ) {
+  ) -> Bool {
     let isToLook = state.withLock { state in
       state.isRung = false
       return !state.hasEnded
     }
-    guard isToLook else { return }
+    guard isToLook else { return false }
     do {
       let before = try applying { try $0.standing().number }
       let after = try catchUp()
       state.withLock { $0.hasFailed = false }
-      guard after != before else { return }
-      didApply(try applying { $0.connection.hooks.walFrameCount })
+      if after != before { didApply(try applying { $0.connection.hooks.walFrameCount }) }
+      try note(after)
+      return true
     } catch let error as SQLiteError where error.code.primary == .busy {
       // A program writes to the file. The next look tries again.
-      return
+      return false
     } catch {
       let isNew = state.withLock { state in
         defer { state.hasFailed = true }
@@ -289,8 +318,25 @@ final class Membership: Sendable {
         return !state.hasFailed && !state.hasEnded
       }
       if isNew { report(StoreError(reporting: Self.storeError(error))) }
+      return false
     }
   }
+
+  /// Has the ledger note which commit the file has: each minute, and soon after new commits.
+  private func note(_ number: CommitNumber) throws {
+    let isDue = state.withLock { state in
+      guard let noted = state.noted else { return true }
+      let pause = noted.number == number ? Self.notePauseMax : Self.notePause
+      return noted.at.duration(to: .now) >= pause
+    }
+    guard isDue else { return }
+    let member = try applying { try $0.standing() }
+    try ledger.note(member.member, at: member.number)
+    state.withLock { $0.noted = (member.number, .now) }
+  }
+
+  private static let notePause = Duration.seconds(10)
+  private static let notePauseMax = Duration.seconds(60)
 
   /// Ends following. It returns when no commit is being applied any more.
   func end() {
@@ -300,6 +346,7 @@ final class Membership: Sendable {
       return state.bell.take()
     }
     bell?.end()
+    snapshots.end()
     applier.withLockUnchecked { $0 = nil }
   }
 
@@ -374,24 +421,25 @@ final class MemberTurn {
     hasEnded = true
     do {
       try turn.append(commit)
-    } catch LedgerError.outcomeUnknown(let transaction) {
-      try resolve(transaction)
+    } catch LedgerError.outcomeUnknown {
+      try resolve(commit)
     } catch {
       throw Membership.storeError(error)
     }
     appended = commit
+    membership.snapshots.count(CollectionOfOne(commit))
   }
 
-  private func resolve(_ transaction: TransactionID) throws {
+  private func resolve(_ commit: LedgerCommit) throws {
     let hasCommitted: Bool
     do {
-      hasCommitted = try membership.hasCommitted(transaction)
+      hasCommitted = try membership.hasCommitted(commit)
     } catch {
       var error = StoreError(
         .outcomeUnknown,
         "The connection to the ledger broke while the transaction was on its way, and the ledger cannot be asked yet. The next write asks it first. If the ledger has the transaction, this file receives it."
       )
-      error.transaction = transaction
+      error.transaction = commit.transaction
       throw error
     }
     guard hasCommitted else {

@@ -5,6 +5,9 @@ public struct SharedLedger: Sendable {
   /// Describes the ledger without a password. Two stores in one process with the same text share
   /// their connections.
   package let description: String
+  /// The bytes of commits for which a new snapshot of a small file is not worth while; tests lower
+  /// it. A larger file gets a new snapshot after as many bytes as it has.
+  package var snapshotByteCountMin: Int64 = 64 << 20
   private let connect: @Sendable () throws -> any CommitLedger
 
   /// - Parameter connect: Makes the ledger. It may connect later.

@@ -7,7 +7,7 @@ import Testing
 final class SharedWorld {
   let directory: TemporaryDirectory
   let ledger: any CommitLedger
-  let shared: SharedLedger
+  private(set) var shared: SharedLedger
   private(set) var members: [Store] = []
   let reports = Recorder<StoreError>()
 
@@ -26,13 +26,17 @@ final class SharedWorld {
     BEGIN INSERT INTO Heard (name) VALUES (new.a); END;
     """
 
+  /// - Parameter snapshotByteCountMin: The bytes of commits from which a new snapshot is published;
+  ///   nil for none in a test.
   init(
     memberCount: Int = 2, ledger: MemoryLedger = MemoryLedger(),
+    snapshotByteCountMin: Int64? = nil,
     preparing: (Store) throws -> Void = { _ in }
   ) throws {
     directory = try TemporaryDirectory()
     self.ledger = ledger
     shared = ledger.shared(as: "music")
+    shared.snapshotByteCountMin = snapshotByteCountMin ?? .max
     for number in 0..<memberCount {
       members.append(try member(number))
       if number == 0 { try preparing(members[0]) }
@@ -57,6 +61,9 @@ final class SharedWorld {
       configuration: configuration,
       onError: { [reports] error in reports.add(error) })
   }
+
+  /// Opens one more member.
+  func join() throws { members.append(try member(members.count)) }
 
   /// Closes a member, so that its file can be used by others.
   func close(_ number: Int) { members[number].close() }

@@ -71,6 +71,9 @@ extension StoreEngine {
           reports.send(StoreError(reporting: error))
         }
       },
+      copying: { [weak self, snapshots = membership.snapshots] in
+        try self.map { try MemberCopying(engine: $0).copy(for: snapshots) }
+      },
       report: { [weak self] error in self?.reports.send(error) })
   }
 }
