@@ -40,13 +40,19 @@
     package func snapshotTurn(from byteCount: Int64) throws -> SnapshotAnswer {
       let connection = try openForTransfer()
       guard connection.greeting.layout != nil else { throw unfounded }
+      func run(_ statements: [Statement]) throws -> [PostgresResult] {
+        try connection.run(statements.map { ($0, [.text(store)]) }, until: transferTime)
+      }
       return try rethrowing {
         try begin(connection)
-        let results = try connection.run(
-          [.head, .lockSnapshots, .recordBytes].map { ($0, [.text(store)]) }, until: transferTime)
-        guard results[0].rowCount == 1 else { throw unfounded }
-        guard results[1].integer(0, 0) == 1 else { return .taken }
-        let found = results[2].integer(0, 0)
+        let before = try run([.head, .recordBytes])
+        guard before[0].rowCount == 1 else { throw unfounded }
+        var found = before[1].integer(0, 0)
+        guard found >= byteCount else { return .notDue(byteCount: found) }
+        // Another member may have published a snapshot before the lock was taken.
+        let locked = try run([.lockSnapshots, .recordBytes])
+        guard locked[0].integer(0, 0) == 1 else { return .taken }
+        found = locked[1].integer(0, 0)
         guard found >= byteCount else { return .notDue(byteCount: found) }
         return .granted(PostgresSnapshotTurn(of: self, connection))
       }

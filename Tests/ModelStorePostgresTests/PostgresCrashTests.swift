@@ -183,8 +183,8 @@
       let idle = try server.ledger("music", limits: limits)
       let turn = try idle.turn(after: .founding, deadline: .seconds(60))
       let start = ContinuousClock.now
-      // The first one waits until the server has ended the idle turn. By the member's clock, that may
-      // be a little before the limit.
+      // The first one waits until the server has ended the idle turn. By the member's clock, that
+      // may be a little before the limit.
       var commits = [try ledger.commit([1])]
       while start.duration(to: .now) < limits.turn { commits.append(try ledger.commit([1])) }
       let error = #expect(throws: LedgerError.self) { try turn.append(turn.head.next()) }

@@ -92,10 +92,7 @@ final class Membership: Sendable {
   /// - Throws: ``StoreError`` if the file and the ledger do not have the same commits.
   private func check(_ member: MemberRecord, against head: LedgerStanding) throws {
     guard member.epoch == head.epoch else {
-      throw StoreError(
-        .memberDiverged,
-        "The schema of the shared store \(name) has changed. Move \(path) away, and open the store again: it begins from the ledger's snapshot."
-      )
+      throw StoreError.otherEpoch(path, name)
     }
     guard member.number != head.number || member.hash != head.hash else { return }
     throw lostCommits
@@ -113,12 +110,7 @@ final class Membership: Sendable {
     throw lostCommits
   }
 
-  private var lostCommits: StoreError {
-    StoreError(
-      .ledgerLostCommits,
-      "\(path) has commits of the shared store \(name) that its ledger does not have. The ledger has probably been restored to an earlier state. Nothing was changed. Keep the file, and compare it with a new member before you decide which content to keep."
-    )
-  }
+  private var lostCommits: StoreError { .lostCommits(path, name) }
 
   /// The schema of the file, as the transaction on `connection` sees it.
   fileprivate func schema(on connection: Connection) throws -> SharedSchema {
@@ -132,10 +124,7 @@ final class Membership: Sendable {
   /// - Throws: ``StoreError`` with code `memberDiverged` if the file has not the schema of `head`.
   fileprivate func check(_ schema: SharedSchema, against head: LedgerStanding) throws {
     guard schema.digest != head.schema else { return }
-    throw StoreError(
-      .memberDiverged,
-      "Tables, indexes or triggers of \(path) are not those of the shared store \(name). Another program has probably changed them without the ledger. Move the file away, and open the store again: it begins from the ledger's snapshot."
-    )
+    throw StoreError.otherSchema(path, name)
   }
 
   // Outcomes
@@ -168,8 +157,8 @@ final class Membership: Sendable {
     }
   }
 
-  /// - Throws: ``LedgerError`` if the ledger has removed the commit with `number`, so that it cannot
-  ///   say which one that was.
+  /// - Throws: ``LedgerError`` if the ledger has removed the commit with `number`, so that it no
+  ///   longer knows which one that was.
   private func checkIsKept(_ number: CommitNumber) throws {
     guard try ledger.hash(of: number) == nil, let head = try ledger.standing(),
       head.number >= number
@@ -205,6 +194,22 @@ final class Membership: Sendable {
       try checkLedgerHasCommits()
     } catch {
       throw Self.storeError(error)
+    }
+  }
+
+  /// Applies what the file missed, and compares the file with the ledger. While the ledger cannot
+  /// be reached, it does nothing.
+  ///
+  /// - Throws: ``StoreError`` with code `memberDiverged`, `memberOutdated` or `ledgerLostCommits`.
+  func checkFits() throws {
+    do {
+      _ = try catchUp()
+      guard let head = try ledger.standing() else { return }
+      let found = try applying { [path] in try MemberCheck(reading: $0.connection, of: path) }
+      try found?.check(against: head, in: ledger)
+    } catch is LedgerError {
+      // The store can be read, and the next opening asks again.
+      return
     }
   }
 

@@ -1,4 +1,5 @@
 import CSQLite
+import Foundation
 import Testing
 
 @testable import ModelStore
@@ -64,6 +65,21 @@ final class SharedWorld {
 
   /// Opens one more member.
   func join() throws { members.append(try member(members.count)) }
+
+  /// Whether members that are opened from now on may begin again.
+  func rebuildsMembers(_ rebuilds: Bool) { shared.rebuildsMembers = rebuilds }
+
+  /// Whether there is a file beside a member's, with the same name and a suffix.
+  func exists(_ number: Int, _ suffix: String) -> Bool {
+    FileManager.default.fileExists(atPath: path(number) + suffix)
+  }
+
+  /// Publishes a snapshot of a member's file now.
+  func publishSnapshot(of number: Int) throws {
+    let engine = members[number].engine
+    let keeper = SnapshotKeeper(of: ledger, path: "", byteCountMin: 0)
+    #expect(try keeper.publishIfDue { try MemberCopying(engine: engine).copy(for: nil) })
+  }
 
   /// Closes a member, so that its file can be used by others.
   func close(_ number: Int) { members[number].close() }

@@ -34,7 +34,7 @@ struct Joining {
   /// before the file is complete. Then it begins again from the newest snapshot.
   ///
   /// - Returns: nil if the ledger does not have the store.
-  private func file(for target: CopyTarget) throws -> PartialFile? {
+  func file(for target: CopyTarget) throws -> PartialFile? {
     let ledger = try shared.open()
     while let snapshot = try ledger.snapshot() {
       let file = try PartialFile(for: target)
