@@ -122,6 +122,12 @@ extension StoreEngine {
 }
 
 extension StoreEngine {
+  /// The file's part in a shared store, which the ledger is asked about; nil if it has none.
+  func memberHealth() throws -> MemberHealth? {
+    let path = file.path
+    return try look { try MemberCheck(reading: $0, of: path) }?.health(with: configuration.ledger)
+  }
+
   /// Whether the file that `connection` reads is a member of a shared store. Opening a store then
   /// does not change its schema, with the ledger or without.
   func sharesSchema(_ connection: Connection) throws -> Bool {
