@@ -86,9 +86,18 @@ public final class Store: Sendable {
     at path: String, declaring declarations: Declarations, configuration: StoreConfiguration,
     onError: @escaping @Sendable (StoreError) -> Void
   ) throws -> StoreLease {
-    try lease(declaring: declarations, configuration: configuration, name: path) {
-      try configuration.ledger?.join(at: path, configuration)
-      return try StoreEngines.lease(at: path, configuration: configuration, report: onError)
+    func open() throws -> StoreLease {
+      try lease(declaring: declarations, configuration: configuration, name: path) {
+        try configuration.ledger?.join(at: path, configuration)
+        return try StoreEngines.lease(at: path, configuration: configuration, report: onError)
+      }
+    }
+    do {
+      return try open()
+    } catch let unfit as UnfitMember {
+      guard let ledger = configuration.ledger else { throw unfit.reason }
+      onError(try ledger.rebuild(path, configuration, because: unfit))
+      return try open()
     }
   }
 
@@ -106,7 +115,8 @@ public final class Store: Sendable {
       do {
         try lease.engine.declare(declarations, allowing: configuration.schemaChanges)
       } catch {
-        lease.end(.whenIdle)
+        // The file of a member may be replaced then.
+        lease.end(error is UnfitMember ? .waiting : .whenIdle)
         throw error
       }
       return lease

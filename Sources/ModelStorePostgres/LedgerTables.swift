@@ -126,10 +126,19 @@
         store, number, hash, epoch, schema, founding_number, founding_hash)
       VALUES ($1, $2, $3, $4, $5, $2, $3) ON CONFLICT DO NOTHING
       """)
-    /// Snapshots of a store are published one after the other.
+    /// One member at a time publishes a snapshot of a store. The lock goes with the transaction.
     static let lockSnapshots = Statement(
       "ms_lock_snap",
-      "SELECT pg_advisory_xact_lock(hashtextextended('modelstore ' || $1, 1))")
+      "SELECT pg_try_advisory_xact_lock(hashtextextended('modelstore ' || $1, 1))")
+    /// The bytes of records after the newest snapshot. The length of a stored record is known
+    /// without reading it.
+    static let recordBytes = Statement(
+      "ms_bytes",
+      """
+      SELECT coalesce(sum(octet_length(record)), 0)::bigint FROM modelstore.commits
+      WHERE store = $1 AND number >
+        (SELECT max(number) FROM modelstore.snapshots WHERE store = $1)
+      """)
     static let newestSnapshot = Statement(
       "ms_newest_snap",
       """
@@ -148,6 +157,15 @@
     static let dropSnapshots = Statement(
       "ms_drop_snap",
       "DELETE FROM modelstore.snapshots WHERE store = $1 AND number < $2")
+    static let dropCommits = Statement(
+      "ms_drop_commits",
+      "DELETE FROM modelstore.commits WHERE store = $1 AND number < $2")
+    static let dropMembers = Statement(
+      "ms_drop_members",
+      """
+      DELETE FROM modelstore.members
+      WHERE store = $1 AND seen_at < clock_timestamp() - interval '30 days'
+      """)
     static let note = Statement(
       "ms_note",
       """

@@ -37,27 +37,54 @@
       else { throw LedgerError.mismatch("A newer library has created the ledger's tables.") }
     }
 
-    package func publish(
-      _ snapshot: any SnapshotSource, at number: CommitNumber, hash: CommitHash
-    ) throws {
+    package func snapshotTurn(from byteCount: Int64) throws -> SnapshotAnswer {
       let connection = try openForTransfer()
-      try rethrowing {
+      guard connection.greeting.layout != nil else { throw unfounded }
+      func run(_ statements: [Statement]) throws -> [PostgresResult] {
+        try connection.run(statements.map { ($0, [.text(store)]) }, until: transferTime)
+      }
+      return try rethrowing {
         try begin(connection)
+        let before = try run([.head, .recordBytes])
+        guard before[0].rowCount == 1 else { throw unfounded }
+        var found = before[1].integer(0, 0)
+        guard found >= byteCount else { return .notDue(byteCount: found) }
+        // Another member may have published a snapshot before the lock was taken.
+        let locked = try run([.lockSnapshots, .recordBytes])
+        guard locked[0].integer(0, 0) == 1 else { return .taken }
+        found = locked[1].integer(0, 0)
+        guard found >= byteCount else { return .notDue(byteCount: found) }
+        return .granted(PostgresSnapshotTurn(of: self, connection))
+      }
+    }
+
+    /// - Parameter connection: Its transaction has the lock of snapshots.
+    fileprivate func publish(
+      _ snapshot: any SnapshotSource, at number: CommitNumber, hash: CommitHash,
+      _ connection: PostgresConnection
+    ) throws {
+      try rethrowing {
         let results = try connection.run(
           [
-            (.lockSnapshots, [.text(store)]),
             (.hash, [.text(store), .integer(number.rawValue)]),
             (.newestSnapshot, [.text(store)]),
           ], until: transferTime)
-        guard results[1].rowCount == 1, results[1].hash(0, 0) == hash else {
+        guard results[0].rowCount == 1, results[0].hash(0, 0) == hash else {
           throw LedgerError.mismatch("The ledger does not have commit \(number) with this hash.")
         }
-        let newest = results[2]
-        guard newest.rowCount == 0 || newest.number(0, 0) < number else { return }
+        let newest = results[1].rowCount == 0 ? nil : results[1].number(0, 0)
+        if let newest, newest >= number { return }
         try send(snapshot, at: number, hash: hash, connection)
-        _ = try connection.run(
-          [(.dropSnapshots, [.text(store), .integer(number.rawValue)]), (.commit, [])],
-          until: transferTime)
+        let kept = newest ?? .founding
+        let finished = try connection.run(
+          [
+            (.dropSnapshots, [.text(store), .integer(number.rawValue)]),
+            (.dropCommits, [.text(store), .integer(kept.rawValue)]),
+            (.dropMembers, [.text(store)]), (.commit, []),
+          ], until: transferTime)
+        guard finished[3].tag == "COMMIT" else {
+          throw LedgerError.failed("PostgreSQL rolled the snapshot back.")
+        }
       }
     }
 
@@ -114,6 +141,46 @@
         return try body()
       } catch let failure as PostgresFailure {
         throw failure.ledgerError
+      }
+    }
+  }
+
+  /// A transaction that has the lock of a store's snapshots. Until the snapshot is sent, it has no
+  /// snapshot of the database, so VACUUM does not wait for it.
+  final class PostgresSnapshotTurn: SnapshotTurn {
+    private let ledger: PostgresLedger
+    /// nil after the right has ended. If it is released before, the connection closes.
+    private var connection: PostgresConnection?
+
+    init(of ledger: PostgresLedger, _ connection: PostgresConnection) {
+      self.ledger = ledger
+      self.connection = connection
+    }
+
+    private func takeConnection() -> PostgresConnection {
+      guard let connection = connection.take() else {
+        preconditionFailure("The right to publish ends once.")
+      }
+      return connection
+    }
+
+    func publish(
+      _ snapshot: any SnapshotSource, at number: CommitNumber, hash: CommitHash
+    ) throws {
+      let connection = takeConnection()
+      defer { Self.end(connection) }
+      try ledger.publish(snapshot, at: number, hash: hash, connection)
+    }
+
+    func pass() { Self.end(takeConnection()) }
+
+    /// Waits until PostgreSQL has let go of the lock, if it answers.
+    private static func end(_ connection: PostgresConnection) {
+      guard connection.isInTransaction, !connection.isBroken else { return }
+      do {
+        _ = try connection.run([(.rollBack, [])], until: .now + .seconds(5))
+      } catch {
+        // PostgreSQL rolls back when the connection closes.
       }
     }
   }

@@ -405,7 +405,8 @@ extension ExitCode {
         .ioFailure, .outcomeUnknown, .schemaMismatch, .outdatedModel, .unsupportedSchema,
         .migrationConflict,
         .misuse, .notificationCycle, .forked, .journalTrimmed, .journalGap, .configurationConflict,
-        .ledgerUnavailable, .memberBehind, .memberDiverged, .ledgerLostCommits, .database:
+        .ledgerUnavailable, .memberBehind, .memberDiverged, .memberOutdated, .ledgerLostCommits,
+        .database:
         .failed
       }
   }

@@ -6,7 +6,7 @@ package struct LedgerLaw: Sendable, CustomStringConvertible {
   package let description: String
   package let check: @Sendable (LedgerWorld) throws -> Void
 
-  package static let all = turns + outcomes + content
+  package static let all = turns + outcomes + content + snapshots
 
   init(_ description: String, _ check: @escaping @Sendable (LedgerWorld) throws -> Void) {
     self.description = description

@@ -93,4 +93,25 @@ extension CommitLedger {
     try turn.append(commit)
     return commit
   }
+
+  /// Publishes a snapshot although none may be due.
+  package func publish(
+    _ snapshot: any SnapshotSource, at number: CommitNumber, hash: CommitHash
+  ) throws {
+    guard case .granted(let turn) = try snapshotTurn(from: 0) else {
+      throw LedgerLaw.Breach(description: "another member publishes a snapshot")
+    }
+    try turn.publish(snapshot, at: number, hash: hash)
+  }
+}
+
+extension SnapshotAnswer {
+  /// What the ledger answered, in a word.
+  package var word: String {
+    switch self {
+    case .granted: "granted"
+    case .notDue(let byteCount): "not due after \(byteCount) bytes"
+    case .taken: "taken"
+    }
+  }
 }

@@ -153,5 +153,57 @@
       #expect(try content("a") == content("c"))
       print("\(acknowledged.count) acknowledged commits, \(rounds * 3) kills of members")
     }
+
+    /// A member that is killed while it publishes a snapshot leaves the earlier one, and the next
+    /// member publishes its own.
+    @Test func aKilledPublisherLeavesTheEarlierSnapshotAndMembersJoinUnderLoad() throws {
+      _ = try writer("a", from: 1, count: 1).finish()
+      var acknowledged: Set<Int> = [1]
+      var kills = 0
+      for round in 1...4 {
+        let members = try ["a", "b"].enumerated().map { number, name in
+          try start(
+            "write", name, "\((round * 2 + number) * 10_000)", "9000", "1")
+        }
+        let before = try newestSnapshot()
+        // Until a member has the right to publish, which ends with its transaction.
+        while try publisherCount() == 0, try newestSnapshot() == before {}
+        if round % 2 == 1 {
+          for member in members { member.kill() }
+          kills += 2
+        }
+        let complete = try server.execute(
+          """
+          SELECT count(DISTINCT number), max(part) + 1 = count(*)
+          FROM modelstore.snapshots WHERE store = 'deposits'
+          """)
+        #expect(complete.integer(0, 0) == 1 && complete.integer(0, 1) == 1)
+        // A member that joins while the others may still write.
+        let joining = try start("follow", "joined \(round)")
+        try joining.read { $0.contains("open") }
+        for member in members {
+          member.kill()
+          acknowledged.formUnion(member.allLines().compactMap { Int($0) })
+        }
+        _ = try joining.finish()
+        let names = ["a", "b", "joined \(round)"]
+        for name in names { #expect(try findings(name, acknowledged: acknowledged) == []) }
+        let content = try content("a")
+        for name in names { #expect(try self.content(name) == content) }
+      }
+      #expect(try newestSnapshot() > 0)
+      print("\(acknowledged.count) commits, \(kills) kills, snapshot of \(try newestSnapshot())")
+    }
+
+    private func newestSnapshot() throws -> Int64 {
+      try server.execute("SELECT max(number) FROM modelstore.snapshots").integer(0, 0)
+    }
+
+    /// The members that have the right to publish a snapshot.
+    private func publisherCount() throws -> Int64 {
+      try server.execute(
+        "SELECT count(*) FROM pg_locks WHERE locktype = 'advisory' AND granted"
+      ).integer(0, 0)
+    }
   }
 #endif

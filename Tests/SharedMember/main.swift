@@ -1,10 +1,11 @@
 // A member of a shared store, as a process of its own: what the tests kill.
 //
-// Usage: SharedMember write PATH CONNECTION STORE FIRST COUNT
+// Usage: SharedMember write PATH CONNECTION STORE FIRST COUNT [BYTES]
 //        SharedMember follow PATH CONNECTION STORE
 //
 // `write` inserts deposits and prints the number of each after its write has returned. `follow`
-// prints "open" and the number of each deposit that it receives, until its input ends.
+// prints "open" and the number of each deposit that it receives, until its input ends. With BYTES,
+// it publishes a snapshot after that many bytes of commits, and at least the size of its file.
 #if Postgres
   import FaultLedger
   import ModelStore
@@ -24,10 +25,15 @@
     precondition(write(STDOUT_FILENO, bytes, bytes.count) == bytes.count)
   }
 
-  func open(_ path: String, _ connection: String, _ name: String) throws -> Store {
+  func open(
+    _ path: String, _ connection: String, _ name: String, snapshotByteCountMin: Int64?
+  ) throws -> Store {
     var configuration = StoreConfiguration(
       durability: .normal, busyTimeout: .seconds(10), changeJournal: .full)
     configuration.ledger = try .postgres(connection, store: name)
+    if let snapshotByteCountMin {
+      configuration.ledger?.snapshotByteCountMin = snapshotByteCountMin
+    }
     return try Store(
       at: path, models: Account.self, Deposit.self,
       bindings: [
@@ -68,8 +74,10 @@
 
   let words = CommandLine.arguments
   guard words.count >= 5 else { fatalError("SharedMember write|follow PATH CONNECTION STORE …") }
-  let store = try open(words[2], words[3], words[4])
-  if words[1] == "write", words.count == 7, let first = Int64(words[5]), let count = Int64(words[6])
+  let store = try open(
+    words[2], words[3], words[4],
+    snapshotByteCountMin: words.count == 8 ? Int64(words[7]) : nil)
+  if words[1] == "write", words.count >= 7, let first = Int64(words[5]), let count = Int64(words[6])
   {
     try insert(into: store, from: first, count: count)
   } else {

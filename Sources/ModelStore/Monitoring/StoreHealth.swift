@@ -21,6 +21,8 @@ public struct StoreHealth: Hashable, Sendable, Codable {
   /// The names of models, bindings and rules whose objects in the file differ from their
   /// declarations; see ``Store/schemaDrift()``.
   public let drift: [String]
+  /// The file's part in a shared store; nil if it is not a member of one.
+  public let member: MemberHealth?
   /// The version of the SQLite library, such as "3.51.3".
   public let sqliteVersion: String
   /// A sentence for each known bug of this version that can damage a file.

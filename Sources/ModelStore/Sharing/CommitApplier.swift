@@ -18,14 +18,17 @@ final class CommitApplier {
   ///
   /// - Returns: The record of the file afterwards, and the number of commits that were new.
   /// - Throws: ``StoreError`` with code `memberDiverged` if the file is not as it was where the
-  ///   commit was made; `ledgerLostCommits` if the hashes do not follow each other. The file is
-  ///   unchanged then.
+  ///   commit was made; `memberOutdated` if commits are missing before `commits`;
+  ///   `ledgerLostCommits` if the hashes do not follow each other. The file is unchanged then.
   func apply(_ commits: [LedgerCommit]) throws -> (member: MemberRecord, count: Int) {
     try connection.inTransaction {
-      guard var member = try MemberRecord(reading: connection) else { throw Self.notAMember }
+      guard var member = try MemberRecord(reading: connection) else { throw StoreError.notAMember }
       let tables = try currentTables()
       var count = 0
       for commit in commits where commit.number > member.number {
+        guard commit.number <= member.number.next else {
+          throw StoreError.outdated(member.number, oldest: commit.number)
+        }
         let record = try CommitRecord(commit)
         guard commit.number == member.number.next, record.previous == member.hash else {
           throw StoreError(
@@ -45,7 +48,7 @@ final class CommitApplier {
 
   /// The commit that the file has.
   func standing() throws -> MemberRecord {
-    guard let member = try MemberRecord(reading: connection) else { throw Self.notAMember }
+    guard let member = try MemberRecord(reading: connection) else { throw StoreError.notAMember }
     return member
   }
 
@@ -136,20 +139,7 @@ final class CommitApplier {
   }
 
   private func diverged(_ record: CommitRecord, _ reason: String) -> StoreError {
-    StoreError(
-      .memberDiverged,
-      "The commit \(record.number) does not fit this file: \(reason). Another program has probably changed the file without the ledger. \(Self.remedy)"
-    )
-  }
-
-  private static let remedy =
-    "Nothing was applied. Move the file away, and open the store again: it begins from the ledger's snapshot."
-
-  private static var notAMember: StoreError {
-    StoreError(
-      .memberDiverged,
-      "The file has left its shared store. Nothing was changed. Close the store, and open it again."
-    )
+    .diverged(record.number, reason)
   }
 }
 

@@ -26,7 +26,8 @@ package protocol CommitLedger: Sendable {
   /// - Throws: ``LedgerError/timedOut(_:)`` after the deadline.
   func turn(after number: CommitNumber, deadline: Duration) throws -> any LedgerTurn
 
-  /// Returns the commits after `number`, in order, without waiting for a turn.
+  /// Returns the commits after `number`, in order, without waiting for a turn. If the ledger no
+  /// longer keeps the next one, the first commit that it returns has a later number.
   ///
   /// - Parameter limit: The most commits to return. A page may be shorter although more follow: the
   ///   ledger bounds its bytes. It is empty only if nothing follows.
@@ -35,7 +36,8 @@ package protocol CommitLedger: Sendable {
   /// Returns the hash of the commit with `number`; nil if the ledger no longer keeps it.
   func hash(of number: CommitNumber) throws -> CommitHash?
 
-  /// Returns the number of the commit that contains the transaction; nil if it never became one.
+  /// Returns the number of the commit that contains the transaction; nil if it never became one, or
+  /// if the ledger no longer keeps the commit.
   ///
   /// It waits until a running turn has ended, so that a commit on its way is decided first.
   func resolve(_ transaction: TransactionID, deadline: Duration) throws -> CommitNumber?
@@ -47,8 +49,12 @@ package protocol CommitLedger: Sendable {
   /// Returns the newest snapshot; nil while there is none.
   func snapshot() throws -> (any SnapshotReader)?
 
-  /// Keeps a snapshot of the store at `number`. Earlier snapshots are removed when it is complete.
-  func publish(_ snapshot: any SnapshotSource, at number: CommitNumber, hash: CommitHash) throws
+  /// Asks whether this member should publish the next snapshot. It waits for no other member, and
+  /// holds back no writer.
+  ///
+  /// - Parameter byteCount: The bytes of records after the newest snapshot from which the next one
+  ///   is due.
+  func snapshotTurn(from byteCount: Int64) throws -> SnapshotAnswer
 
   /// Notes that a member has the commit with `number`, for people who look after the store.
   func note(_ member: MemberID, at number: CommitNumber) throws
@@ -72,6 +78,32 @@ package protocol LedgerTurn: AnyObject {
   func append(_ commit: LedgerCommit) throws
 
   /// Ends the turn without a commit. If the ledger cannot be reached, the turn ends by itself.
+  func pass()
+}
+
+/// What a ledger answers a member that may publish a snapshot.
+package enum SnapshotAnswer {
+  /// A snapshot is due, and no other member publishes one until the turn ends.
+  case granted(any SnapshotTurn)
+  /// The records after the newest snapshot have only so many bytes.
+  case notDue(byteCount: Int64)
+  /// Another member publishes one.
+  case taken
+}
+
+/// The right to publish the next snapshot. Members write and read meanwhile. The right ends by one
+/// of its two methods, when it is released, or with the process.
+package protocol SnapshotTurn: AnyObject {
+  /// Keeps a snapshot of the store at `number`, and ends the right. When the snapshot is complete,
+  /// the ledger removes earlier ones, and the commits before the snapshot that was the newest one.
+  /// A member that began from that snapshot therefore finds every commit that it needs.
+  ///
+  /// If the ledger has a snapshot of `number` or later, nothing changes.
+  ///
+  /// - Throws: ``LedgerError``, or the error of `snapshot`. The earlier snapshot stays then.
+  func publish(_ snapshot: any SnapshotSource, at number: CommitNumber, hash: CommitHash) throws
+
+  /// Ends the right without a snapshot.
   func pass()
 }
 

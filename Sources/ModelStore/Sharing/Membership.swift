@@ -19,6 +19,8 @@ final class Membership: Sendable {
   let ledger: any CommitLedger
   let name: String
   private let path: String
+  /// Publishes snapshots.
+  let snapshots: SnapshotKeeper
   private let policy: Connection.Policy
   /// How long a write waits for other members.
   private let patience: Duration
@@ -35,6 +37,8 @@ final class Membership: Sendable {
     var isRung = false
     var timer: (any DispatchSourceTimer)?
     var bell: (any Doorbell)?
+    /// What the ledger last noted of this member, and when.
+    var noted: (number: CommitNumber, at: ContinuousClock.Instant)?
     /// Whether the latest attempt to follow failed and was reported.
     var hasFailed = false
     /// The schema in the version in which it was read.
@@ -50,6 +54,7 @@ final class Membership: Sendable {
     self.path = path
     self.policy = policy
     self.patience = patience
+    snapshots = SnapshotKeeper(of: ledger, path: path, byteCountMin: shared.snapshotByteCountMin)
   }
 
   /// Whether the file is a member. Writes take turns from then on.
@@ -87,10 +92,7 @@ final class Membership: Sendable {
   /// - Throws: ``StoreError`` if the file and the ledger do not have the same commits.
   private func check(_ member: MemberRecord, against head: LedgerStanding) throws {
     guard member.epoch == head.epoch else {
-      throw StoreError(
-        .memberDiverged,
-        "The schema of the shared store \(name) has changed. Move \(path) away, and open the store again: it begins from the ledger's snapshot."
-      )
+      throw StoreError.otherEpoch(path, name)
     }
     guard member.number != head.number || member.hash != head.hash else { return }
     throw lostCommits
@@ -108,12 +110,7 @@ final class Membership: Sendable {
     throw lostCommits
   }
 
-  private var lostCommits: StoreError {
-    StoreError(
-      .ledgerLostCommits,
-      "\(path) has commits of the shared store \(name) that its ledger does not have. The ledger has probably been restored to an earlier state. Nothing was changed. Keep the file, and compare it with a new member before you decide which content to keep."
-    )
-  }
+  private var lostCommits: StoreError { .lostCommits(path, name) }
 
   /// The schema of the file, as the transaction on `connection` sees it.
   fileprivate func schema(on connection: Connection) throws -> SharedSchema {
@@ -127,10 +124,7 @@ final class Membership: Sendable {
   /// - Throws: ``StoreError`` with code `memberDiverged` if the file has not the schema of `head`.
   fileprivate func check(_ schema: SharedSchema, against head: LedgerStanding) throws {
     guard schema.digest != head.schema else { return }
-    throw StoreError(
-      .memberDiverged,
-      "Tables, indexes or triggers of \(path) are not those of the shared store \(name). Another program has probably changed them without the ledger. Move the file away, and open the store again: it begins from the ledger's snapshot."
-    )
+    throw StoreError.otherSchema(path, name)
   }
 
   // Outcomes
@@ -145,12 +139,15 @@ final class Membership: Sendable {
 
   /// Returns whether the ledger has a commit that was on its way when the connection broke. It asks
   /// until it knows, or until the busy timeout.
-  fileprivate func hasCommitted(_ transaction: TransactionID) throws -> Bool {
-    state.withLock { $0.unresolved = transaction }
+  ///
+  /// - Parameter commit: The commit in question.
+  fileprivate func hasCommitted(_ commit: LedgerCommit) throws -> Bool {
+    state.withLock { $0.unresolved = commit.transaction }
     let start = ContinuousClock.now
     while true {
       do {
-        let number = try ledger.resolve(transaction, deadline: patience)
+        let number = try ledger.resolve(commit.transaction, deadline: patience)
+        if number == nil { try checkIsKept(commit.number) }
         state.withLock { $0.unresolved = nil }
         return number != nil
       } catch let error as LedgerError {
@@ -158,6 +155,15 @@ final class Membership: Sendable {
         usleep(50_000)
       }
     }
+  }
+
+  /// - Throws: ``LedgerError`` if the ledger has removed the commit with `number`, so that it no
+  ///   longer knows which one that was.
+  private func checkIsKept(_ number: CommitNumber) throws {
+    guard try ledger.hash(of: number) == nil, let head = try ledger.standing(),
+      head.number >= number
+    else { return }
+    throw LedgerError.mismatch("The ledger no longer keeps the commit \(number).")
   }
 
   // Following
@@ -191,13 +197,31 @@ final class Membership: Sendable {
     }
   }
 
+  /// Applies what the file missed, and compares the file with the ledger. While the ledger cannot
+  /// be reached, it does nothing.
+  ///
+  /// - Throws: ``StoreError`` with code `memberDiverged`, `memberOutdated` or `ledgerLostCommits`.
+  func checkFits() throws {
+    do {
+      _ = try catchUp()
+      guard let head = try ledger.standing() else { return }
+      let found = try applying { [path] in try MemberCheck(reading: $0.connection, of: path) }
+      try found?.check(against: head, in: ledger)
+    } catch is LedgerError {
+      // The store can be read, and the next opening asks again.
+      return
+    }
+  }
+
   /// The most commits that are applied in one transaction.
   private static let pageCount = 500
 
   private func apply(_ commits: [LedgerCommit]) throws -> MemberRecord {
     try applying { applier in
       guard !commits.isEmpty else { return try applier.standing() }
-      return try applier.apply(commits).member
+      let applied = try applier.apply(commits)
+      snapshots.count(commits.suffix(applied.count))
+      return applied.member
     }
   }
 
@@ -219,9 +243,12 @@ final class Membership: Sendable {
   /// - Parameters:
   ///   - didApply: Called after other members' commits were applied, with the length of the log in
   ///     pages.
-  ///   - report: Receives the failure of following, once until it succeeds again.
+  ///   - copy: Copies the file for a snapshot; returns nil if the store is closed.
+  ///   - report: Receives the failure of following, once until it succeeds again, and of publishing
+  ///     a snapshot.
   func activate(
     didApply: @escaping @Sendable (_ pageCount: Int) -> Void,
+    copying copy: @escaping @Sendable () throws -> MemberSnapshot?,
     report: @escaping @Sendable (StoreError) -> Void
   ) {
     let isFirst = state.withLock { state in
@@ -230,7 +257,12 @@ final class Membership: Sendable {
       return true
     }
     guard isFirst else { return }
-    let look: @Sendable () -> Void = { [weak self] in self?.look(didApply, report) }
+    let look: @Sendable () -> Void = { [weak self] in
+      guard let self, self.look(didApply, report) else { return }
+      snapshots.start(copying: copy) { error in
+        report(StoreError(reporting: Membership.storeError(error)))
+      }
+    }
     var bell: (any Doorbell)?
     do {
       bell = try ledger.listen { [weak self, queue] in
@@ -265,23 +297,25 @@ final class Membership: Sendable {
     }
   }
 
+  /// - Returns: Whether the file has what the ledger had.
   private func look(
     _ didApply: @Sendable (_ pageCount: Int) -> Void, _ report: @Sendable (StoreError) -> Void
-  ) {
+  ) -> Bool {
     let isToLook = state.withLock { state in
       state.isRung = false
       return !state.hasEnded
     }
-    guard isToLook else { return }
+    guard isToLook else { return false }
     do {
       let before = try applying { try $0.standing().number }
       let after = try catchUp()
       state.withLock { $0.hasFailed = false }
-      guard after != before else { return }
-      didApply(try applying { $0.connection.hooks.walFrameCount })
+      if after != before { didApply(try applying { $0.connection.hooks.walFrameCount }) }
+      try note(after)
+      return true
     } catch let error as SQLiteError where error.code.primary == .busy {
       // A program writes to the file. The next look tries again.
-      return
+      return false
     } catch {
       let isNew = state.withLock { state in
         defer { state.hasFailed = true }
@@ -289,8 +323,25 @@ final class Membership: Sendable {
         return !state.hasFailed && !state.hasEnded
       }
       if isNew { report(StoreError(reporting: Self.storeError(error))) }
+      return false
     }
   }
+
+  /// Has the ledger note which commit the file has: each minute, and soon after new commits.
+  private func note(_ number: CommitNumber) throws {
+    let isDue = state.withLock { state in
+      guard let noted = state.noted else { return true }
+      let pause = noted.number == number ? Self.notePauseMax : Self.notePause
+      return noted.at.duration(to: .now) >= pause
+    }
+    guard isDue else { return }
+    let member = try applying { try $0.standing() }
+    try ledger.note(member.member, at: member.number)
+    state.withLock { $0.noted = (member.number, .now) }
+  }
+
+  private static let notePause = Duration.seconds(10)
+  private static let notePauseMax = Duration.seconds(60)
 
   /// Ends following. It returns when no commit is being applied any more.
   func end() {
@@ -300,6 +351,7 @@ final class Membership: Sendable {
       return state.bell.take()
     }
     bell?.end()
+    snapshots.end()
     applier.withLockUnchecked { $0 = nil }
   }
 
@@ -380,24 +432,25 @@ final class MemberTurn {
     hasEnded = true
     do {
       try turn.append(commit)
-    } catch LedgerError.outcomeUnknown(let transaction) {
-      try resolve(transaction)
+    } catch LedgerError.outcomeUnknown {
+      try resolve(commit)
     } catch {
       throw Membership.storeError(error)
     }
     appended = commit
+    membership.snapshots.count(CollectionOfOne(commit))
   }
 
-  private func resolve(_ transaction: TransactionID) throws {
+  private func resolve(_ commit: LedgerCommit) throws {
     let hasCommitted: Bool
     do {
-      hasCommitted = try membership.hasCommitted(transaction)
+      hasCommitted = try membership.hasCommitted(commit)
     } catch {
       var error = StoreError(
         .outcomeUnknown,
         "The connection to the ledger broke while the transaction was on its way, and the ledger cannot be asked yet. The next write asks it first. If the ledger has the transaction, this file receives it."
       )
-      error.transaction = transaction
+      error.transaction = commit.transaction
       throw error
     }
     guard hasCommitted else {

@@ -15,7 +15,8 @@ internal import Synchronization
 package final class MemoryLedger: CommitLedger {
   /// A place at which a ledger can fail.
   package enum Step: Hashable, Sendable, CaseIterable {
-    case standing, found, turn, commits, hash, resolve, listen, snapshot, publish, note, members
+    case standing, found, turn, commits, hash, resolve, listen, snapshot, snapshotTurn, publish
+    case note, members
     /// Before an appended commit is in the ledger.
     case append
     /// After an appended commit is in the ledger, before its writer knows.
@@ -26,6 +27,7 @@ package final class MemoryLedger: CommitLedger {
     var standing: LedgerStanding
     /// The commit in whose state the store was founded.
     let base: (number: CommitNumber, hash: CommitHash)
+    /// The commits that the ledger keeps, up to the newest one.
     var commits: [LedgerCommit] = []
     var numbers: [TransactionID: CommitNumber] = [:]
     var snapshot: Parts
@@ -33,12 +35,19 @@ package final class MemoryLedger: CommitLedger {
 
     func hash(of number: CommitNumber) -> CommitHash? {
       if number == base.number { return base.hash }
-      let place = number.rawValue - base.number.rawValue - 1
-      return commits.indices.contains(Int(place)) ? commits[Int(place)].hash : nil
+      guard let first = commits.first?.number, first <= number else { return nil }
+      return commits.dropFirst(Int(number.rawValue - first.rawValue)).first?.hash
     }
 
     func commits(after number: CommitNumber) -> ArraySlice<LedgerCommit> {
-      commits.dropFirst(Int(max(0, number.rawValue - base.number.rawValue)))
+      guard let first = commits.first?.number else { return [] }
+      return commits.dropFirst(Int(max(0, number.next.rawValue - first.rawValue)))
+    }
+
+    mutating func removeCommits(before number: CommitNumber) {
+      let removed = commits.prefix { $0.number < number }
+      for commit in removed { numbers[commit.transaction] = nil }
+      commits.removeFirst(removed.count)
     }
   }
 
@@ -59,6 +68,7 @@ package final class MemoryLedger: CommitLedger {
   private struct State {
     var store: Store?
     var isTaken = false
+    var isPublishing = false
     /// Threads that wait for the turn, in order of arrival.
     var waiting: [DispatchSemaphore] = []
     var bells: [Int: @Sendable () -> Void] = [:]
@@ -150,18 +160,41 @@ package final class MemoryLedger: CommitLedger {
     return state.withLock { $0.store?.snapshot }.map(Reader.init)
   }
 
-  package func publish(
+  package func snapshotTurn(from byteCount: Int64) throws -> SnapshotAnswer {
+    try reach(.snapshotTurn)
+    let found = try state.withLock { state -> Int64? in
+      guard let store = state.store else { throw Self.unfounded }
+      guard !state.isPublishing else { return nil }
+      let found = store.commits(after: store.snapshot.number)
+        .reduce(0) { $0 + Int64($1.record.count) }
+      state.isPublishing = found >= byteCount
+      return found
+    }
+    guard let found else { return .taken }
+    return found >= byteCount ? .granted(Publication(of: self)) : .notDue(byteCount: found)
+  }
+
+  fileprivate func endPublishing() { state.withLock { $0.isPublishing = false } }
+
+  fileprivate func publish(
     _ snapshot: any SnapshotSource, at number: CommitNumber, hash: CommitHash
   ) throws {
     try reach(.publish)
     let parts = try Parts(snapshot, number: number, hash: hash)
+    let oldest = clock() - Self.memberAgeMax
     try change { store in
       guard store.hash(of: number) == hash else {
         throw LedgerError.mismatch("The ledger does not have commit \(number) with this hash.")
       }
-      if store.snapshot.number < number { store.snapshot = parts }
+      guard store.snapshot.number < number else { return }
+      store.removeCommits(before: store.snapshot.number)
+      store.snapshot = parts
+      store.members.removeAll { $0.seenAt < oldest }
     }
   }
+
+  /// Members that noted nothing for 30 days are forgotten, in microseconds.
+  private static let memberAgeMax: Int64 = 30 * 86_400 * 1_000_000
 
   package func note(_ member: MemberID, at number: CommitNumber) throws {
     try reach(.note)
@@ -313,6 +346,28 @@ package final class MemoryLedger: CommitLedger {
     private func end() {
       precondition(!isOver, "A turn ends once.")
       isOver = true
+    }
+  }
+
+  private final class Publication: SnapshotTurn {
+    private let ledger: MemoryLedger
+    private var isOver = false
+
+    init(of ledger: MemoryLedger) { self.ledger = ledger }
+
+    deinit { if !isOver { ledger.endPublishing() } }
+
+    func publish(
+      _ snapshot: any SnapshotSource, at number: CommitNumber, hash: CommitHash
+    ) throws {
+      defer { pass() }
+      try ledger.publish(snapshot, at: number, hash: hash)
+    }
+
+    func pass() {
+      precondition(!isOver, "The right to publish ends once.")
+      isOver = true
+      ledger.endPublishing()
     }
   }
 

@@ -72,6 +72,9 @@ struct DoctorCommand: LeafCommand {
         report.add("rules", .note, "\(validator.name) is a validator in Swift and was not run")
       }
     }
+    try report.examine("member") { report in
+      if let member = try store.memberHealth() { Self.add(member, to: &report) }
+    }
     try report.examine("tables") { report in
       for table in try store.adoptableTables() {
         report.add(
@@ -183,7 +186,31 @@ struct DoctorCommand: LeafCommand {
         "consumers", .warning,
         "\(Grouped.text(letterCount, "dead letter")) (\(Program.name) consumers letters)")
     }
+    if let member = health.member { add(member, to: &report) }
     addLibrary(to: &report)
+  }
+
+  /// The file's part in a shared store.
+  private static func add(_ member: MemberHealth, to report: inout Report) {
+    report.add(
+      "member", .ok, "of the shared store \(member.store), with commit \(member.commitNumber)")
+    if let obstacle = member.obstacle {
+      report.add("member", member.lag == nil ? .note : .problem, obstacle)
+    }
+    if let lag = member.lag {
+      report.add(
+        "member", .ok, lag == 0 ? "has every commit" : "\(Grouped.text(Int(lag), "commit")) to come"
+      )
+    }
+    if let durability = member.durability {
+      report.add(
+        "member", durability == "none" ? .warning : .ok,
+        durability == "none"
+          ? "the ledger may lose commits in a crash" : "commits are kept: \(durability)")
+    }
+    for (name, lag) in member.memberLags.sorted(by: { $0.key < $1.key }) {
+      report.add("member", .ok, "member \(name) had \(Grouped.text(Int(lag), "commit")) to come")
+    }
   }
 
   /// The version of SQLite, with a warning for one that has the WAL-reset bug:

@@ -33,7 +33,8 @@ import Testing
     #expect(world.reports.events == [], "seed \(seed)")
   }
 
-  private static func statement(_ generator: inout SeededGenerator) -> SQLText {
+  /// A random statement about the tables of ``SharedWorld``.
+  static func statement(_ generator: inout SeededGenerator) -> SQLText {
     func number(_ range: ClosedRange<Int64>) -> Int64 { .random(in: range, using: &generator) }
     let (id, other, text) = (number(1...6), number(1...6), "t\(number(1...5))")
     let letters = ["T1", "t1", "tx", "TX"].randomElement(using: &generator)!

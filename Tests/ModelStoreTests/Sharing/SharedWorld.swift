@@ -1,4 +1,5 @@
 import CSQLite
+import Foundation
 import Testing
 
 @testable import ModelStore
@@ -7,7 +8,7 @@ import Testing
 final class SharedWorld {
   let directory: TemporaryDirectory
   let ledger: any CommitLedger
-  let shared: SharedLedger
+  private(set) var shared: SharedLedger
   private(set) var members: [Store] = []
   let reports = Recorder<StoreError>()
 
@@ -26,13 +27,17 @@ final class SharedWorld {
     BEGIN INSERT INTO Heard (name) VALUES (new.a); END;
     """
 
+  /// - Parameter snapshotByteCountMin: The bytes of commits from which a new snapshot is published;
+  ///   nil for none in a test.
   init(
     memberCount: Int = 2, ledger: MemoryLedger = MemoryLedger(),
+    snapshotByteCountMin: Int64? = nil,
     preparing: (Store) throws -> Void = { _ in }
   ) throws {
     directory = try TemporaryDirectory()
     self.ledger = ledger
     shared = ledger.shared(as: "music")
+    shared.snapshotByteCountMin = snapshotByteCountMin ?? .max
     for number in 0..<memberCount {
       members.append(try member(number))
       if number == 0 { try preparing(members[0]) }
@@ -56,6 +61,24 @@ final class SharedWorld {
       bindings: [.copy(\Artist.name, to: \Album.artistName, through: \Album.artistID)],
       configuration: configuration,
       onError: { [reports] error in reports.add(error) })
+  }
+
+  /// Opens one more member.
+  func join() throws { members.append(try member(members.count)) }
+
+  /// Whether members that are opened from now on may begin again.
+  func rebuildsMembers(_ rebuilds: Bool) { shared.rebuildsMembers = rebuilds }
+
+  /// Whether there is a file beside a member's, with the same name and a suffix.
+  func exists(_ number: Int, _ suffix: String) -> Bool {
+    FileManager.default.fileExists(atPath: path(number) + suffix)
+  }
+
+  /// Publishes a snapshot of a member's file now.
+  func publishSnapshot(of number: Int) throws {
+    let engine = members[number].engine
+    let keeper = SnapshotKeeper(of: ledger, path: "", byteCountMin: 0)
+    #expect(try keeper.publishIfDue { try MemberCopying(engine: engine).copy(for: nil) })
   }
 
   /// Closes a member, so that its file can be used by others.

@@ -124,6 +124,50 @@ private func runLaterBookshelf(_ words: String..., database: String) -> Never {
     #expect(try titles(at: place.path("books.store")) == ["Emma"])
   }
 
+  @Test(arguments: ["doctor", "doctor --ready"])
+  func doctorAsksTheLedgerOfTheApplication(_ command: String) async throws {
+    let place = try Workplace()
+    let path = place.path("books.store")
+    let outcome = await #expect(
+      processExitsWith: .exitCode(0), observing: [\.standardOutputContent]
+    ) { [path = path as String, command = command as String] in
+      var configuration = StoreConfiguration()
+      configuration.ledger = MemoryLedger(durability: .none).shared(as: "books")
+      let store = try Store(at: path, models: Book.self, configuration: configuration)
+      try store.write { tx in try tx.insert(Book(id: 1, title: "Emma")) }
+      store.close()
+      Program(
+        name: "bookshelf", arguments: command.split(separator: " ").map(String.init) + ["-q"],
+        database: path, models: [Book.self], configuration: configuration
+      ).runToExit()
+    }
+    let lines = text(outcome?.standardOutputContent).split(separator: "\n").map(String.init)
+    #expect(
+      lines.filter { $0.hasPrefix("member\t") && !$0.contains(" had ") } == [
+        "member\tok\tof the shared store books, with commit 1",
+        "member\tok\thas every commit",
+        "member\twarning\tthe ledger may lose commits in a crash",
+      ])
+  }
+
+  @Test func doctorWithoutTheLedgerSaysWhatTheFileSays() throws {
+    let place = try Workplace()
+    let path = place.path("books.store")
+    var configuration = StoreConfiguration()
+    configuration.ledger = MemoryLedger().shared(as: "books")
+    let store = try Store(at: path, models: Book.self, configuration: configuration)
+    try store.write { tx in _ = try tx.insert(Book(id: 1, title: "Emma")) }
+    store.close()
+    let outcome = try place.run("doctor", "-q", "-d", path)
+    let lines = outcome.out.split(separator: "\n").filter { $0.hasPrefix("member\t") }
+    #expect(
+      lines == [
+        "member\tok\tof the shared store books, with commit 1",
+        "member\tnote\t\(path) is a member of the shared store books, so a program needs its ledger to write. Set StoreConfiguration.ledger.",
+      ])
+    #expect(outcome.code == 0)
+  }
+
   @Test func storecliStillRefusesAModelWhoseValidatorItDoesNotHave() throws {
     let place = try Workplace()
     let path = place.path("books.store")

@@ -14,6 +14,21 @@ struct StoreCopying {
   ) throws -> Backup {
     let target = try CopyTarget(
       path, existing: existing, isOpen: StoreEngines.isOpen, storePaths: StoreEngines.openPaths)
+    let (file, position) = try copy(to: target, onProgress: onProgress)
+    let byteCount = file.byteCount
+    try file.sync()
+    // The place is checked again, and a store that is being opened there is not known yet.
+    try StoreEngines.withoutOpening { try file.publish() }
+    return Backup(
+      path: target.path, position: JournalPosition(rawValue: position), byteCount: byteCount)
+  }
+
+  /// Copies one state of the store to a file beside the place, which has no name yet.
+  ///
+  /// - Returns: The file, and the end of its journal.
+  func copy(
+    to target: CopyTarget, onProgress: (_ done: Int, _ all: Int) throws -> Void
+  ) throws -> (file: PartialFile, position: Int64) {
     let file = try PartialFile(for: target)
     let position = try engine.connections.copies.sync { source in
       try source.inOneState {
@@ -23,16 +38,11 @@ struct StoreCopying {
         return position
       }
     }
-    let byteCount = file.byteCount
-    try file.sync()
-    // The place is checked again, and a store that is being opened there is not known yet.
-    try StoreEngines.withoutOpening { try file.publish() }
-    return Backup(
-      path: target.path, position: JournalPosition(rawValue: position), byteCount: byteCount)
+    return (file, position)
   }
 
   /// Opens a file that no other program knows.
-  private func connection(to file: PartialFile) throws(SQLiteError) -> Connection {
+  func connection(to file: PartialFile) throws(SQLiteError) -> Connection {
     var policy = engine.configuration.connectionPolicy
     policy.fileSystem = nil
     return try Connection(path: file.path, role: .copy, policy: policy)

@@ -1,11 +1,3 @@
-#if canImport(Glibc)
-  internal import Glibc
-#elseif canImport(Musl)
-  internal import Musl
-#else
-  internal import Darwin
-#endif
-
 /// Brings a store's file and its ledger together when the store opens.
 struct Founding {
   let engine: StoreEngine
@@ -60,15 +52,12 @@ struct Founding {
     do {
       try engine.turns.take { writer in
         let record = try self.prepare(&writer)
-        let path = "\(engine.file.path).\(UInt32.random(in: 0 ... .max)).snapshot"
-        _ = try StoreCopying(engine: engine).backUp(to: path, existing: .keep) { _, _ in }
-        defer { unlink(path) }
-        let schema = try SharedSchema(reading: writer.connection).digest
+        let copy = try MemberCopying(engine: engine).copy(for: nil)
         let isFirst = try membership.ledger.found(
           LedgerStanding(
-            number: .founding, hash: record.hash, epoch: record.epoch, schema: schema,
+            number: .founding, hash: record.hash, epoch: record.epoch, schema: copy.schema,
             durability: .local),
-          snapshot: try FileSnapshot(path))
+          snapshot: copy.source)
         if !isFirst { try checkFounded(by: record) }
       }
     } catch {

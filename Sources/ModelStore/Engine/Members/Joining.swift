@@ -18,19 +18,33 @@ struct Joining {
   /// - Throws: ``StoreError``; ``LedgerError``. There is no new file then.
   func run() throws {
     guard !exists else { return }
-    let ledger = try shared.open()
-    guard let snapshot = try ledger.snapshot() else { return }
     let target = try CopyTarget(
       path, existing: .keep, isOpen: StoreEngines.isOpen, storePaths: StoreEngines.openPaths)
-    let file = try PartialFile(for: target)
-    try fill(file.path, from: snapshot)
-    try complete(file.path, snapshot)
-    try file.sync()
+    guard let file = try file(for: target) else { return }
     do {
       try StoreEngines.withoutOpening { try file.publish() }
     } catch let error as StoreError where error.code == .fileExists {
       return
     }
+  }
+
+  /// Makes a file that the ledger's commits follow. It has no name yet.
+  ///
+  /// If newer snapshots replace the one that is read, the ledger may remove the commits after it
+  /// before the file is complete. Then it begins again from the newest snapshot.
+  ///
+  /// - Returns: nil if the ledger does not have the store.
+  func file(for target: CopyTarget) throws -> PartialFile? {
+    let ledger = try shared.open()
+    while let snapshot = try ledger.snapshot() {
+      let file = try PartialFile(for: target)
+      try fill(file.path, from: snapshot)
+      try complete(file.path, snapshot)
+      try file.sync()
+      let following = try ledger.commits(after: snapshot.number, limit: 1).first
+      guard let following, following.number != snapshot.number.next else { return file }
+    }
+    return nil
   }
 
   private var exists: Bool {

@@ -12,6 +12,32 @@ extension SharedLedger {
   }
 }
 
+/// Thrown while a store opens a member's file that it should replace.
+struct UnfitMember: Error {
+  let reason: StoreError
+}
+
+extension SharedLedger {
+  /// Replaces the file at `path`, which is closed, by a new member.
+  ///
+  /// - Returns: What was done.
+  func rebuild(
+    _ path: String, _ configuration: StoreConfiguration, because unfit: UnfitMember
+  ) throws -> StoreError {
+    do {
+      return try Rebuilding(shared: self, path: path, policy: configuration.connectionPolicy)
+        .run(because: unfit.reason)
+    } catch let error as StoreError where [.busy, .misuse].contains(error.code) {
+      throw StoreError(
+        error.code,
+        "\(path) no longer fits the shared store \(name), and another program or store uses it. Close it, and open the store again. Nothing was changed. The reason was: \(unfit.reason.message)"
+      )
+    } catch {
+      throw Membership.storeError(error)
+    }
+  }
+}
+
 extension Membership {
   /// - Returns: nil if the store is not shared, or only read. A program that reads sees what others
   ///   have applied.
@@ -52,12 +78,29 @@ extension StoreEngine {
     let founding = Founding(engine: self, membership: membership)
     switch try founding.part() {
     case .member:
+      if configuration.ledger?.rebuildsMembers == true { try checkFits(membership) }
       try activate(membership)
       try reconcile()
     case .founder:
       try reconcile()
       try founding.found()
       try activate(membership)
+    }
+  }
+
+  /// - Throws: ``UnfitMember`` if the file is to be replaced.
+  private func checkFits(_ membership: Membership) throws {
+    do {
+      try membership.checkFits()
+    } catch let error as StoreError
+      where [.memberDiverged, .memberOutdated].contains(error.code)
+    {
+      throw UnfitMember(reason: error)
+    } catch let error as StoreError where error.code == .ledgerLostCommits {
+      // The file may have the only copy of these commits, so it stays. Following reports them.
+      return
+    } catch {
+      throw Membership.storeError(error)
     }
   }
 
@@ -71,11 +114,20 @@ extension StoreEngine {
           reports.send(StoreError(reporting: error))
         }
       },
+      copying: { [weak self, snapshots = membership.snapshots] in
+        try self.map { try MemberCopying(engine: $0).copy(for: snapshots) }
+      },
       report: { [weak self] error in self?.reports.send(error) })
   }
 }
 
 extension StoreEngine {
+  /// The file's part in a shared store, which the ledger is asked about; nil if it has none.
+  func memberHealth() throws -> MemberHealth? {
+    let path = file.path
+    return try look { try MemberCheck(reading: $0, of: path) }?.health(with: configuration.ledger)
+  }
+
   /// Whether the file that `connection` reads is a member of a shared store. Opening a store then
   /// does not change its schema, with the ledger or without.
   func sharesSchema(_ connection: Connection) throws -> Bool {

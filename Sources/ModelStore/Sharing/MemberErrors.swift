@@ -1,0 +1,53 @@
+/// Errors of a member that does not fit its ledger.
+extension StoreError {
+  /// What a program does about a file that no longer fits.
+  private static let remedy =
+    "Set SharedLedger.rebuildsMembers, or move the file away, and open the store again: it begins from the ledger's snapshot."
+
+  static func diverged(_ number: CommitNumber, _ reason: String) -> StoreError {
+    StoreError(
+      .memberDiverged,
+      "The commit \(number) does not fit this file: \(reason). Another program has probably changed the file without the ledger. Nothing was applied. \(remedy)"
+    )
+  }
+
+  static var notAMember: StoreError {
+    StoreError(
+      .memberDiverged,
+      "The file has left its shared store. Nothing was changed. Close the store, and open it again.")
+  }
+
+  static func otherEpoch(_ path: String, _ store: String) -> StoreError {
+    StoreError(
+      .memberDiverged, "The schema of the shared store \(store) is not that of \(path). \(remedy)")
+  }
+
+  static func otherSchema(_ path: String, _ store: String) -> StoreError {
+    StoreError(
+      .memberDiverged,
+      "Tables, indexes or triggers of \(path) are not those of the shared store \(store). Another program has probably changed them without the ledger. \(remedy)"
+    )
+  }
+
+  /// - Parameter oldest: The oldest commit that the ledger keeps.
+  static func outdated(_ number: CommitNumber, oldest: CommitNumber) -> StoreError {
+    StoreError(
+      .memberOutdated,
+      "This file has the commit \(number), and the ledger keeps only commits from \(oldest) on. Nothing was applied. \(remedy)"
+    )
+  }
+
+  static func lostCommits(_ path: String, _ store: String) -> StoreError {
+    StoreError(
+      .ledgerLostCommits,
+      "\(path) has commits of the shared store \(store) that its ledger does not have. The ledger has probably been restored to an earlier state. Nothing was changed. Keep the file, and compare it with a new member before you decide which content to keep."
+    )
+  }
+
+  static func withoutLedger(_ path: String, _ store: String) -> StoreError {
+    StoreError(
+      .configurationConflict,
+      "\(path) is a member of the shared store \(store), so a program needs its ledger to write. Set StoreConfiguration.ledger."
+    )
+  }
+}
