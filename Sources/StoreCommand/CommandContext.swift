@@ -260,8 +260,15 @@ struct CommandContext {
       for: .writing, existing: existing, ledger: .chosen(ledger), journalMode: .writeAheadLog)
   }
 
+  /// Opens a store for reading, with its ledger, which can then be asked.
+  func openToAskLedger() throws -> OpenedStore {
+    try open(for: .reading, ledger: .ofFile)
+  }
+
   /// Which ledger a store is opened with.
   private enum LedgerChoice {
+    /// As ``ofFile`` to write; none to read.
+    case asNeeded
     /// That of the file, if it is a member and something says where its ledger is.
     case ofFile
     case chosen(SharedLedger?)
@@ -270,10 +277,14 @@ struct CommandContext {
   private func ledger(
     _ choice: LedgerChoice, of location: DatabaseLocation, for purpose: Purpose
   ) throws -> SharedLedger? {
-    if case .chosen(let ledger) = choice { return ledger }
+    let isNeeded: Bool
+    switch choice {
+    case .chosen(let ledger): return ledger
+    case .ofFile: isNeeded = true
+    case .asNeeded: isNeeded = purpose.access == .readWrite
+    }
     if let ledger = application.configuration.ledger { return ledger }
-    guard purpose.access == .readWrite, location.exists, ledgerConnection(of: location) != nil
-    else { return nil }
+    guard isNeeded, location.exists, ledgerConnection(of: location) != nil else { return nil }
     let looked = try open(for: .reading, at: location.path)
     defer { looked.store.close() }
     return try looked.store.sharedStoreName().map { try ledger(of: location, store: $0) }
@@ -281,7 +292,7 @@ struct CommandContext {
 
   private func open(
     for purpose: Purpose, at path: String? = nil, existing: ExistingDatabase = .required,
-    ledger: LedgerChoice = .ofFile, journalMode: StoreConfiguration.JournalMode = .asFound,
+    ledger: LedgerChoice = .asNeeded, journalMode: StoreConfiguration.JournalMode = .asFound,
     onReplacement: (@Sendable (StoreError) -> Void)? = nil
   ) throws -> OpenedStore {
     if path == nil, var kept = try keptStore(for: purpose) {

@@ -35,7 +35,10 @@ struct StoreCLI: ParsableCommand {
         ]),
       CommandGroup(
         name: "Shared stores",
-        subcommands: [ShareCommand.self, JoinCommand.self, UnshareCommand.self]),
+        subcommands: [
+          ShareCommand.self, JoinCommand.self, UnshareCommand.self, MembersCommand.self,
+          LedgerCommand.self,
+        ]),
       CommandGroup(
         name: "Maintenance",
         subcommands: [

@@ -2,6 +2,8 @@
 public struct MemberHealth: Hashable, Sendable, Codable {
   /// The name of the shared store.
   public let store: String
+  /// The key of this file in ``memberLags``.
+  public let member: String
   /// The number of the newest commit that the file has. It is 0 in the state in which the store was
   /// founded.
   public let commitNumber: Int64

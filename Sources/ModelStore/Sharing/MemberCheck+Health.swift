@@ -26,10 +26,14 @@ extension MemberCheck {
     obstacle: String?, head: LedgerStanding? = nil, members: [MemberStanding] = []
   ) -> MemberHealth {
     let lags = members.map { member in
-      ("\(member.member.rawValue)", max(0, (head?.number ?? member.number).rawValue - member.number.rawValue))
+      (
+        "\(member.member.rawValue)",
+        max(0, (head?.number ?? member.number).rawValue - member.number.rawValue)
+      )
     }
     return MemberHealth(
-      store: record.store, commitNumber: record.number.rawValue,
+      store: record.store, member: "\(record.member.rawValue)",
+      commitNumber: record.number.rawValue,
       lag: head.map { max(0, $0.number.rawValue - record.number.rawValue) }, obstacle: obstacle,
       durability: head?.durability.rawValue, memberLags: Dictionary(lags, uniquingKeysWith: max))
   }

@@ -14,7 +14,8 @@ extension StoreError {
   static var notAMember: StoreError {
     StoreError(
       .memberDiverged,
-      "The file has left its shared store. Nothing was changed. Close the store, and open it again.")
+      "The file has left its shared store. Nothing was changed. Close the store, and open it again."
+    )
   }
 
   static func otherEpoch(_ path: String, _ store: String) -> StoreError {

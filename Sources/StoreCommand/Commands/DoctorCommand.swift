@@ -28,7 +28,7 @@ struct DoctorCommand: LeafCommand {
       if ready {
         try Self.addHealth(of: context.openForWriting().store, to: &report)
       } else {
-        try examine(try context.openForReading(), &report)
+        try examine(try context.openToAskLedger(), &report)
       }
     } catch let error as StoreError
       where Self.findings.contains(error.code) || ready && Self.obstacles.contains(error.code)

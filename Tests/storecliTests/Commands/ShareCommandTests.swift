@@ -43,6 +43,27 @@ import Testing
     #expect(try place.run("insert", "t", "a=z", "-d", "a.db").code == 0)
   }
 
+  @Test func theLedgerAndItsMembersAreShown() throws {
+    #expect(try run("members", "-d", "a.db").err.contains("is not a member of a shared store."))
+    try #require(try run("share", "music", "-d", "a.db").code == 0)
+    try #require(try run("join", "music", "-d", "b.db").code == 0)
+    try #require(try run("insert", "t", "a=y", "-d", "b.db").code == 0)
+    let status = try run("ledger", "-d", "a.db", "--json")
+    #expect(status.code == 0, "\(status)")
+    #expect(
+      status.out.contains(#""store":"music","commit":0,"behind":1,"durability":"local","#),
+      "\(status)")
+    let members = try run("members", "-d", "a.db", "--csv")
+    let lines = members.out.split(separator: "\n").dropFirst()
+    #expect(lines.filter { $0.hasSuffix(",1,here") }.count == 1, "\(members)")
+    let doctor = try run("doctor", "-d", "a.db")
+    #expect(doctor.code == 0 && doctor.out.contains("1 commit to come"), "\(doctor)")
+    place.environment["STORECLI_LEDGER"] = ""
+    let alone = try run("ledger", "status", "-d", "a.db", "--json")
+    #expect(alone.code == 2 && alone.out.contains("a program needs its ledger to write"))
+    #expect(try run("members", "-d", "a.db").code == 1)
+  }
+
   @Test func aMemberIsWrittenOnlyWithItsLedger() throws {
     try #require(try run("share", "music", "-d", "a.db").code == 0)
     place.environment["STORECLI_LEDGER"] = ""
