@@ -129,7 +129,7 @@ import Testing
       let palette = Palette(isColoured: false)
       let texts =
         [line.text(palette: palette, width: nil), line.text(palette: palette, width: 100)]
-        + [line.words(showingRecord: true), line.words(showingRecord: false)]
+        + [line.words(showingRecord: true, .short), line.words(showingRecord: false, .whole)]
         + line.difference(palette: palette)
       for text in texts {
         #expect(Self.steering(in: text) == [] && !text.contains("\n"), "\(operation) \(text)")
