@@ -9,15 +9,15 @@ import Testing
     commit: Int64, lag: Int64?, obstacle: String? = nil, durability: String? = "local"
   ) -> MemberHealth {
     MemberHealth(
-      store: "music", commitNumber: commit, lag: lag, obstacle: obstacle, durability: durability,
-      memberLags: [:])
+      store: "music", member: "", commitNumber: commit, lag: lag, obstacle: obstacle,
+      durability: durability, memberLags: [:])
   }
 
   /// Without the members that the ledger noted, which come when they follow.
   private static func found(_ store: Store) throws -> MemberHealth? {
     try store.memberHealth().map { health in
       MemberHealth(
-        store: health.store, commitNumber: health.commitNumber, lag: health.lag,
+        store: health.store, member: "", commitNumber: health.commitNumber, lag: health.lag,
         obstacle: health.obstacle, durability: health.durability, memberLags: [:])
     }
   }
@@ -33,6 +33,8 @@ import Testing
     #expect(try Self.found(world.members[0]) == Self.health(commit: 1, lag: 0))
     #expect(try world.members[0].health().isWritable)
     while try world.members[0].health().member?.memberLags.count != 2 {}
+    let health = try #require(try world.members[0].memberHealth())
+    #expect(health.memberLags[health.member] != nil)
   }
 
   @Test func aMemberThatIsBehindSaysHowFar() throws {
