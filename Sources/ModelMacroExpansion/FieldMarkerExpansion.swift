@@ -3,8 +3,9 @@
   package import SwiftSyntax
   package import SwiftSyntaxMacros
 
-  /// `@Key`, `@Unique`, `@Column`, `@Validate`, `@Reference` and `@Ordered`. They expand to nothing,
-  /// because `@Model` reads them. This only refuses misplaced attributes that `@Model` never sees.
+  /// `@Key`, `@Unique`, `@Column`, `@Validate`, `@Reference` and `@Ordered`. They expand to
+  /// nothing, because `@Model` reads them. This only refuses misplaced attributes that `@Model`
+  /// never sees.
   package protocol FieldMarkerExpansion: PeerMacro {}
 
   extension FieldMarkerExpansion {

@@ -17,7 +17,8 @@
     /// The positions of the key's fields in ``fields``, in key order; at least one.
     var keyIndices: [Int]
     var lists: [ListDescription]
-    /// Whether the struct's body has an initializer, so that no memberwise initializer is generated.
+    /// Whether the struct's body has an initializer, so that no memberwise initializer is
+    /// generated.
     var declaresInitializer: Bool
 
     var keyFields: [FieldDescription] { keyIndices.map { fields[$0] } }
@@ -31,8 +32,8 @@
       singleKey.flatMap { $0.isRowNumber ? $0 : nil }
     }
 
-    /// The conformances to generate. `Identifiable` is included if `id` is the key and as accessible
-    /// as the conformance must be.
+    /// The conformances to generate. `Identifiable` is included if `id` is the key and as
+    /// accessible as the conformance must be.
     var conformances: [String] {
       guard let singleKey, singleKey.name == "id", singleKey.access >= access else {
         return ["ModelStore.Model"]
@@ -88,8 +89,8 @@
   enum AccessLevel: Comparable {
     case `private`, `fileprivate`, `internal`, `package`, `public`
 
-    /// The modifier to write before a member of the model. The draft could not use a private member,
-    /// so it becomes fileprivate.
+    /// The modifier to write before a member of the model. The draft could not use a private
+    /// member, so it becomes fileprivate.
     var prefix: String {
       switch self {
       case .private, .fileprivate: "fileprivate "

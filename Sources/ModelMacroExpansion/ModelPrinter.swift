@@ -165,8 +165,8 @@
         """
     }
 
-    /// The model's fields. A key that can be assigned may be left out: SQLite assigns an integer, and
-    /// a UUID is generated.
+    /// The model's fields. A key that can be assigned may be left out: SQLite assigns an integer,
+    /// and a UUID is generated.
     private var draftFields: [FieldDescription] {
       var fields = model.fields
       guard model.keyIndices.count == 1, let index = model.keyIndices.first else { return fields }

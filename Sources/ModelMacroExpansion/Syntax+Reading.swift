@@ -94,8 +94,8 @@
   }
 
   extension AccessLevel {
-    /// The access level for reading in `modifiers`, or nil when they name none. A setter's own level
-    /// does not count.
+    /// The access level for reading in `modifiers`, or nil when they name none. A setter's own
+    /// level does not count.
     init?(_ modifiers: DeclModifierListSyntax) {
       for modifier in modifiers where modifier.detail == nil {
         switch modifier.name.tokenKind {

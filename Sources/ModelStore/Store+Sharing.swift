@@ -43,7 +43,7 @@ extension SharedLedger {
   /// - Throws: ``StoreError`` with code `ledgerUnavailable`.
   package func hasStore() throws -> Bool {
     do {
-      return try open().standing() != nil
+      return try self.open().standing() != nil
     } catch {
       throw Membership.storeError(error)
     }

@@ -4,8 +4,8 @@
   extension ModelKey {
     /// The values of a composite key, in key order.
     ///
-    /// - Throws: ``ColumnError`` when there are fewer or more values than types, or one is of another
-    ///   type.
+    /// - Throws: ``ColumnError`` when there are fewer or more values than types, or one is of
+    ///   another type.
     public static func parts<each Part: ColumnValue>(
       of values: [SQLValue], as types: repeat (each Part).Type
     ) throws(ColumnError) -> (repeat each Part) {

@@ -16,9 +16,9 @@
   /// The struct gets its ``Model`` conformance with `definition`, `tableName` and `key`, and
   /// positional reading and writing. It gets a memberwise initializer unless its body declares an
   /// initializer. It also gets `Draft`, a record that is not inserted yet. A draft may leave out a
-  /// single integer key, which SQLite then assigns, or a single `UUID` key, which is then generated.
-  /// Several `@Key` properties make a composite key with a nested `Key` type. With a single key
-  /// called `id` the struct is `Identifiable` too.
+  /// single integer key, which SQLite then assigns, or a single `UUID` key, which is then
+  /// generated. Several `@Key` properties make a composite key with a nested `Key` type. With a
+  /// single key called `id` the struct is `Identifiable` too.
   ///
   /// The generated members are as accessible as the struct; initializers at most as their least
   /// accessible property. Computed and static properties are not fields. Generic types, lazy
@@ -68,10 +68,10 @@
   ///
   /// - Parameters:
   ///   - model: The other model, or this one.
-  ///   - onDelete: What happens to the record when the other one is deleted. By default the deletion
-  ///     is refused.
-  ///   - onUpdate: What happens to the record when the other one's key changes. By default the change
-  ///     is refused.
+  ///   - onDelete: What happens to the record when the other one is deleted. By default the
+  ///     deletion is refused.
+  ///   - onUpdate: What happens to the record when the other one's key changes. By default the
+  ///     change is refused.
   @attached(peer)
   public macro Reference(
     _ model: any Model.Type, onDelete: ReferenceSchema.Action = .noAction,

@@ -5,9 +5,9 @@
 
   /// The program that the compiler runs for the package's macros.
   ///
-  /// It declares only the types that the compiler looks up by their module and name. What they do is
-  /// in ModelMacroExpansion, a library: SwiftPM compiles whatever a test of a macro target uses a
-  /// second time, for the compiler's machine.
+  /// It declares only the types that the compiler looks up by their module and name. What they do
+  /// is in ModelMacroExpansion, a library: SwiftPM compiles whatever a test of a macro target uses
+  /// a second time, for the compiler's machine.
   @main
   struct Plugin: CompilerPlugin {
     let providingMacros: [any Macro.Type] = [ModelMacro.self, FieldMarkerMacro.self]

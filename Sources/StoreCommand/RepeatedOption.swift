@@ -7,7 +7,8 @@ enum RepeatedOption {
   /// Those that take several names.
   private static let lists: Set = ["--by", "--sort", "--fields"]
 
-  /// The error for the first of them in `words`; nil if there is none. Words behind `--` are values.
+  /// The error for the first of them in `words`; nil if there is none. Words behind `--` are
+  /// values.
   static func problem(in words: [String]) -> CommandError? {
     let own = words.prefix { $0 != "--" }
     let repeated = names.first { name in

@@ -56,7 +56,8 @@ import Testing
     let health = try alone.health()
     let obstacle = try #require(health.member?.obstacle)
     #expect(
-      health.member == Self.health(commit: 0, lag: nil, obstacle: obstacle, durability: nil))
+      try Self.found(alone)
+        == Self.health(commit: 0, lag: nil, obstacle: obstacle, durability: nil))
     #expect(obstacle.contains("StoreConfiguration.ledger"))
     #expect(health.obstacle == obstacle)
   }

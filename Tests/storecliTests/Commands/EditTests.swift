@@ -52,7 +52,7 @@ import Testing
   }
 
   @Test(arguments: [
-    ("sqlite3 @store@ 'DELETE FROM Artist WHERE id = 3'", "There is no record 3 in Artist"),
+    ("sqlite3 @store@ 'DELETE FROM Artist WHERE id = 3'", "There is no Artist 3."),
     ("printf '\\377' >> \"$1\"", "The edited text is not UTF-8; nothing was changed."),
     ("mv @store@ @store@.away", "There is no file at"),
   ])

@@ -74,7 +74,7 @@ import Testing
   @Test func rejectedLinesOfJSONAreJSONAndCanBeRepaired() throws {
     let place = try Workplace()
     try place.makeMusic()
-    try place.write("{\"id\":100,\"name\":\"A\"}\nbad \"b\"\n[1]\n", to: "lines.ndjson")
+    try place.write("{\"id\":100,\"name\":\"A\",\"founded\":1970}\nbad \"b\"\n[1]\n", to: "lines.ndjson")
     let outcome = try place.run(
       "import", "lines.ndjson", "--model", "Artist", "--on-error", "collect")
     #expect(outcome.code == 4)
@@ -88,7 +88,7 @@ import Testing
     let refused = try place.run("import", "lines.rejects.ndjson", "--model", "Artist")
     #expect(refused.code == 4 && refused.err.contains("A record must be a JSON object."))
     try place.write(
-      "{\"$line\":2,\"$reason\":\"x\",\"$record\":{\"id\":101,\"name\":\"B\"}}\n",
+      "{\"$line\":2,\"$reason\":\"x\",\"$record\":{\"id\":101,\"name\":\"B\",\"founded\":1971}}\n",
       to: "repaired.ndjson")
     #expect(try place.run("import", "repaired.ndjson", "--model", "Artist").code == 0)
     #expect(try place.run("get", "Artist", "101", "--fields", "name").out == "B\n")

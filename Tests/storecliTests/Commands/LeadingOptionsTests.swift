@@ -55,7 +55,7 @@ import Testing
     #expect(
       headings == [
         "DATA SUBCOMMANDS:", "SCHEMA SUBCOMMANDS:", "HISTORY SUBCOMMANDS:",
-        "MAINTENANCE SUBCOMMANDS:",
+        "SHARED STORES SUBCOMMANDS:", "MAINTENANCE SUBCOMMANDS:",
       ], "\(help)")
   }
 }

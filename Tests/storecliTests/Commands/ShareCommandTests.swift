@@ -54,7 +54,7 @@ import Testing
       status.out.contains(#""store":"music","commit":0,"behind":1,"durability":"local","#),
       "\(status)")
     let members = try run("members", "-d", "a.db", "--csv")
-    let lines = members.out.split(separator: "\n").dropFirst()
+    let lines = members.out.split(whereSeparator: \.isNewline).dropFirst()
     #expect(lines.filter { $0.hasSuffix(",1,here") }.count == 1, "\(members)")
     let doctor = try run("doctor", "-d", "a.db")
     #expect(doctor.code == 0 && doctor.out.contains("1 commit to come"), "\(doctor)")

@@ -33,7 +33,8 @@ import Testing
   @Test func aBooleanInOtherLettersStaysText() throws {
     let place = try empty()
     try place.write("id,flag\n1,TRUE\n2,False\n", to: "flags.csv")
-    try #require(try place.run("import", "flags.csv", "--new-model", "F", "--key", "id").code == 0)
+    try #require(
+      try place.run("import", "flags.csv", "--new-model", "F", "--key", "id", "--yes").code == 0)
     #expect(try place.run("export", "F", "-o", "csv").out == "id,flag\n1,TRUE\n2,False\n")
   }
 
