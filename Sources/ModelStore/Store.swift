@@ -86,18 +86,18 @@ public final class Store: Sendable {
     at path: String, declaring declarations: Declarations, configuration: StoreConfiguration,
     onError: @escaping @Sendable (StoreError) -> Void
   ) throws -> StoreLease {
-    func open() throws -> StoreLease {
+    func leased() throws -> StoreLease {
       try lease(declaring: declarations, configuration: configuration, name: path) {
         try configuration.ledger?.join(at: path, configuration)
         return try StoreEngines.lease(at: path, configuration: configuration, report: onError)
       }
     }
     do {
-      return try open()
+      return try leased()
     } catch let unfit as UnfitMember {
       guard let ledger = configuration.ledger else { throw unfit.reason }
       onError(try ledger.rebuild(path, configuration, because: unfit))
-      return try open()
+      return try leased()
     }
   }
 

@@ -35,7 +35,9 @@ import Testing
     try place.write("id,flag\n1,TRUE\n2,False\n", to: "flags.csv")
     try #require(
       try place.run("import", "flags.csv", "--new-model", "F", "--key", "id", "--yes").code == 0)
-    #expect(try place.run("export", "F", "-o", "csv").out == "id,flag\n1,TRUE\n2,False\n")
+    #expect(
+      try place.run("export", "F", "-o", "csv").out
+        == "id,flag\r\n1,TRUE\r\n2,False\r\n")
   }
 
   @Test func typesAreThoseThatAllValuesHave() throws {
