@@ -140,9 +140,9 @@ import Testing
     _ path: String, _ world: MigrationWorld, _ earlier: Earlier, _ label: String
   ) throws -> Bool {
     let now = try Earlier(path, world)
-    if now.schema == earlier.schema {
+    // A model that no longer declares a list changes only in the catalog.
+    if now.schema == earlier.schema, now.catalog == earlier.catalog {
       #expect(earlier.before.losses(in: now.before) == [], "\(label)")
-      #expect(now.catalog == earlier.catalog, "\(label)")
       return true
     }
     // A migration is a transaction of its own.
