@@ -3,8 +3,16 @@ struct Proposal {
   let schema: ModelSchema
   /// The fields that are given values; the others get their defaults.
   let fields: [Int]
-  /// Whether a record with this key exists and would be replaced.
-  var isReplacing: Bool
+  var replaced: Replaced
+
+  /// The record that would be replaced.
+  enum Replaced {
+    case nothing
+    /// The one with the proposed key.
+    case ofSameKey
+    /// The one with this key, which changes.
+    case of(key: [SQLValue])
+  }
 }
 
 extension _TransactionAccess {
@@ -33,6 +41,14 @@ private struct ProposedRecord {
   private var models: ModelRegistry { access.models }
   private var image: [SQLValue] { judged.image }
   private var key: [SQLValue] { schema.keyIndices.map { image[$0] } }
+  /// The key of the record that would be replaced; nil for none.
+  private var replacedKey: [SQLValue]? {
+    switch proposal.replaced {
+    case .nothing: nil
+    case .ofSameKey: key
+    case .of(let key): key
+    }
+  }
 
   /// Returns the rules that it breaks because of other records: keys and unique sets, references,
   /// and rules about several records.
@@ -53,7 +69,7 @@ private struct ProposedRecord {
 
   private func duplicates() throws -> [Violation] {
     try schema.uniqueSets.filter { set in
-      try !(set.isKey && proposal.isReplacing) && !schema.computes(set.fields)
+      try !(set.isKey && replacedKey == key) && !schema.computes(set.fields)
         && holds(another(with: set.fields))
     }
     .map { schema.duplicate(fields: $0.fields, rule: $0.rule) }
@@ -66,10 +82,10 @@ private struct ProposedRecord {
       guard let field = schema.field(named: name) else { continue }
       condition.append(" AND \(identifier: field.column) = \(cell(field))")
     }
-    if proposal.isReplacing {
+    if let replacedKey {
       condition.append(" AND NOT (1")
-      for index in schema.keyIndices {
-        condition.append(" AND \(identifier: schema.fields[index].column) IS \(image[index])")
+      for (field, value) in zip(schema.keyFields, replacedKey) {
+        condition.append(" AND \(identifier: field.column) IS \(value)")
       }
       condition.append(")")
     }
@@ -102,7 +118,7 @@ private struct ProposedRecord {
   }
 
   private func brokenRules() throws -> [Violation] {
-    let stored = proposal.isReplacing ? try access.record(schema, key: key) : nil
+    let stored = try replacedKey.flatMap { try access.record(schema, key: $0) }
     return try models.judgedRules.filter { rule in
       guard rule.model == schema.name else { return false }
       let resolved = try ResolvedRule(rule, in: models.schema.models)
@@ -170,7 +186,8 @@ extension _TransactionAccess {
         try record(Value.Inserted.self, key: $0.key) != nil
       }
       let proposal = Proposal(
-        schema: sql.schema, fields: sql.writableFields, isReplacing: isThere ?? false)
+        schema: sql.schema, fields: sql.writableFields,
+        replaced: isThere == true ? .ofSameKey : .nothing)
       return try violations(of: proposal, includesValues: refusals.includesValues) {
         try value.encode(to: &$0)
       }

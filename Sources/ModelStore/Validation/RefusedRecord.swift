@@ -39,13 +39,13 @@ extension _TransactionAccess {
     _ sql: RecordSQL, _ fields: [Int], isUpsert: Bool,
     _ encode: (inout ArgumentWriter) throws -> Void
   ) throws -> Proposal {
-    var proposal = Proposal(schema: sql.schema, fields: fields, isReplacing: false)
+    var proposal = Proposal(schema: sql.schema, fields: fields, replaced: .nothing)
     if isUpsert {
       let image = try models.probe(of: sql.schema).judge(
         fields: fields, includesValues: false, encode
       ).image
       let key = sql.schema.keyIndices.map { image[$0] }
-      proposal.isReplacing = try record(sql.schema, key: key) != nil
+      if try record(sql.schema, key: key) != nil { proposal.replaced = .ofSameKey }
     }
     return proposal
   }
@@ -61,11 +61,25 @@ extension _TransactionAccess {
       guard let present = try record(schema, key: key) else { return nil }
       image = present.values
       for (index, value) in values { image[index] = value }
-      return Proposal(schema: schema, fields: fields, isReplacing: true)
+      return Proposal(schema: schema, fields: fields, replaced: .of(key: key))
     }
-    return completed(error, by: try proposal()) { arguments in
+    return completed(Self.naming(key, of: schema, in: error), by: try proposal()) { arguments in
       for index in fields { arguments.set(image[index], at: index) }
     }
+  }
+
+  /// The error with the key of the updated record. SQLite does not say which record breaks a
+  /// reference.
+  private static func naming(
+    _ key: [SQLValue], of schema: ModelSchema, in error: any Error
+  ) -> any Error {
+    guard var refusal = error as? StoreError, refusal.violations.count == 1,
+      refusal.violations[0].kind == .reference, refusal.violations[0].model == schema.name,
+      refusal.violations[0].key == nil
+    else { return error }
+    refusal.violations[0].key = key
+    refusal.key = key
+    return refusal
   }
 
   private func error(_ violations: [Violation], _ refusal: StoreError) -> StoreError {

@@ -186,7 +186,8 @@ extension WriteTransaction {
         try statement.run()
       }
     } catch {
-      let proposal = Proposal(schema: sql.schema, fields: sql.writableFields, isReplacing: true)
+      let proposal = Proposal(
+        schema: sql.schema, fields: sql.writableFields, replaced: .ofSameKey)
       throw access.completed(error, by: proposal) { try record.encode(to: &$0) }
     }
     if access.connection.changeCount == 0 {
