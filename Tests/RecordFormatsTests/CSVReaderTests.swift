@@ -79,12 +79,28 @@ import Testing
         "a,b\n1,é\"2\n3,4\n",
         [
           #"["a", "b"]"#,
-          "line 2, column 4 (byte 8): a quote is inside a field that does not begin with a quote STOP",
+          "line 2, column 4 (byte 8): a quote is inside a field that does not begin with a quote",
+          #"["3", "4"]"#,
         ]
       ),
       (
+        "a,b\n1\"\"2,\"x\ny\"\n3,4\n",
+        [
+          #"["a", "b"]"#,
+          "line 2, column 2 (byte 5): a quote is inside a field that does not begin with a quote",
+          #"["3", "4"]"#,
+        ]
+      ),
+      (
+        "a\"b\n1\n",
+        ["line 1, column 2 (byte 1): a quote is inside a field that does not begin with a quote STOP"]
+      ),
+      (
         "a\n\"1\n\"2\n",
-        [#"["a"]"#, "line 3, column 2 (byte 6): text follows the closing quote of a field STOP"]
+        [
+          #"["a"]"#,
+          "line 3, column 2 (byte 6): text follows the closing quote of a field, so the end of its record is not known STOP",
+        ]
       ),
       (
         "a\n\"1\n2,\n",

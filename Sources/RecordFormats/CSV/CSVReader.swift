@@ -136,6 +136,12 @@ package struct CSVReader {
         next = InputPosition(
           byteOffset: position.byteOffset + byteCount,
           line: position.line + lineEndCount(in: byteCount), column: 1)
+        if let flaw = scanner.flaw {
+          // If the first record is faulty, the number of columns is unknown.
+          throw InputError(
+            .malformed(detail: flaw.fault.rawValue), at: place(of: flaw.offset),
+            leavesRestReadable: columnCount != nil)
+        }
         return true
       case .refused(let fault, let offset):
         let place = place(of: offset)

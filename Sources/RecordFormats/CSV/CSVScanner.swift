@@ -5,8 +5,9 @@
 ///         └──other──▶ bare ──,──▶ fieldStart   LF, CR LF ──▶ record
 ///
 /// It finds the ranges of fields and decodes nothing. Beyond the RFC it accepts LF for CR LF. It
-/// refuses a quote inside a bare field, text after a closing quote, and a carriage return without a
-/// line feed. If quotes have no meaning, as in TSV, every field is bare.
+/// refuses text after a closing quote, and a carriage return without a line feed. A quote inside a
+/// bare field is a ``flaw`` of the record, whose end is known all the same. If quotes have no
+/// meaning, as in TSV, every field is bare.
 package struct CSVScanner: Sendable {
   /// The range of a field in its record, without its quotes.
   struct Field: Hashable, Sendable {
@@ -32,7 +33,8 @@ package struct CSVScanner: Sendable {
   /// An error in the grammar.
   enum Fault: String, Hashable, Sendable {
     case quoteInBareField = "a quote is inside a field that does not begin with a quote"
-    case textAfterQuote = "text follows the closing quote of a field"
+    case textAfterQuote =
+      "text follows the closing quote of a field, so the end of its record is not known"
     case loneCarriageReturn = "a carriage return without a line feed is outside quotes"
     case unterminatedQuote = "this quote is never closed"
   }
@@ -62,6 +64,8 @@ package struct CSVScanner: Sendable {
 
   /// The fields found so far.
   private(set) var fields: [Field] = []
+  /// The first error in the record that does not hide where the record ends, and its place.
+  private(set) var flaw: (fault: Fault, offset: Int)?
 
   init(delimiter: UInt8, quoting: Quoting = .quotes) {
     self.delimiter = delimiter
@@ -76,6 +80,7 @@ package struct CSVScanner: Sendable {
     state = .fieldStart
     offset = 0
     allBits = 0
+    flaw = nil
     fields.removeAll(keepingCapacity: true)
   }
 
@@ -128,7 +133,11 @@ package struct CSVScanner: Sendable {
     allBits = bits
     offset = index
     guard index < bytes.count else { return nil }
-    if byte == quote, quote != delimiter { return .refused(.quoteInBareField, offset: index) }
+    if byte == quote, quote != delimiter {
+      if flaw == nil { flaw = (.quoteInBareField, index) }
+      offset += 1
+      return nil
+    }
     field.end = index
     return endField(by: byte)
   }
