@@ -218,38 +218,6 @@ struct CommandContext {
     return (opened, try opened.writableModel(named: name, options), plan)
   }
 
-  // Shared stores
-
-  /// The ledger of the shared store called `name`.
-  ///
-  /// - Throws: ``CommandError`` if nothing says where it is, or this program has no ledger.
-  func ledger(of location: DatabaseLocation, store name: String) throws -> SharedLedger {
-    if let ledger = application.configuration.ledger {
-      guard ledger.name == name else {
-        throw CommandError.usage("The store of this program is called \(ledger.name).")
-      }
-      return ledger
-    }
-    guard let connection = ledgerConnection(of: location) else {
-      throw CommandError.usage(
-        "Say where the ledger is: set \(DatabaseLocation.ledgerEnvironmentName) to a connection of PostgreSQL.",
-        hint: "storecli help environment")
-    }
-    guard let makeLedger = application.makeLedger else {
-      throw CommandError(
-        .failed, code: "noLedger",
-        "This \(Program.name) was built without PostgreSQL. Nothing was changed.",
-        hint: "build it with the trait Postgres: swift build -c release --traits Postgres")
-    }
-    return try makeLedger(connection, name)
-  }
-
-  private func ledgerConnection(of location: DatabaseLocation) -> String? {
-    let name = DatabaseLocation.ledgerEnvironmentName
-    let connection = surroundings.variables([name])[name] ?? location.ledger
-    return connection.flatMap { $0.isEmpty ? nil : $0 }
-  }
-
   /// Opens a database as a member of a shared store, or to make it one.
   ///
   /// - Parameter ledger: nil to open a member without its ledger.
@@ -427,11 +395,11 @@ struct CommandContext {
   }
 
   /// Writes a report as rows, and prints how many there are.
-  func writeReport(of noun: String, columns: [OutputColumn], rows: [[CellValue]]) throws {
+  func writeReport(of noun: String? = nil, columns: [OutputColumn], rows: [[CellValue]]) throws {
     var writer = try reportWriter(columns: columns)
     for row in rows { try writer.write(row) }
     try finish(writer)
-    try console.say(Grouped.text(rows.count, noun))
+    if let noun { try console.say(Grouped.text(rows.count, noun)) }
   }
 
   /// Whether values are written as JSON, which is also valid YAML.
@@ -467,7 +435,7 @@ struct CommandContext {
     try writer.finish()
     if writer.cutCellCount > 0 {
       try console.say(
-        "\(Grouped.text(writer.cutCellCount, "cell")) cut to fit the screen (-o json or get shows all)"
+        "\(Grouped.text(writer.cutCellCount, "cell")) cut to fit the screen (-o json shows all)"
       )
     }
   }
@@ -567,7 +535,9 @@ extension CommandContext {
 // Sessions.
 extension CommandContext {
   /// Begins the result that `$_` names in a session.
-  func beginResult() { session?.lastResult.beginResult() }
+  ///
+  /// - Parameter model: The model of its records; nil for other results.
+  func beginResult(of model: String? = nil) { session?.lastResult.beginResult(of: model) }
 
   /// Makes a record part of the result that `$_` names in a session.
   func note(_ key: [SQLValue]) {

@@ -1,0 +1,49 @@
+import ModelStore
+
+// The ledger of a shared store.
+extension CommandContext {
+  /// The ledger of the shared store called `name`.
+  ///
+  /// - Throws: ``CommandError`` if nothing says where it is, or this program has no ledger.
+  func ledger(of location: DatabaseLocation, store name: String) throws -> SharedLedger {
+    if let ledger = application.configuration.ledger {
+      guard ledger.name == name else {
+        throw CommandError.usage("The store of this program is called \(ledger.name).")
+      }
+      return ledger
+    }
+    guard let connection = ledgerConnection(of: location) else {
+      throw CommandError.usage(
+        "Say where the ledger is: set \(DatabaseLocation.ledgerEnvironmentName) to a connection of PostgreSQL.",
+        hint: "storecli help environment")
+    }
+    guard let makeLedger = application.makeLedger else {
+      throw CommandError(
+        .failed, code: "noLedger",
+        "This \(Program.name) was built without PostgreSQL. Nothing was changed.",
+        hint: "build it with the trait Postgres: swift build -c release --traits Postgres")
+    }
+    return try makeLedger(connection, name)
+  }
+
+  /// Where the ledger is, for PostgreSQL's library; nil if nothing says so.
+  func ledgerConnection(of location: DatabaseLocation) -> String? {
+    let name = DatabaseLocation.ledgerEnvironmentName
+    let connection = surroundings.variables([name])[name] ?? location.ledger
+    return connection.flatMap { $0.isEmpty ? nil : $0 }
+  }
+
+  /// The part of the database in a shared store, which its ledger is asked about.
+  ///
+  /// - Throws: ``CommandError`` if it is not a member.
+  func memberHealth() throws -> MemberHealth {
+    let opened = try openToAskLedger()
+    defer { opened.store.close() }
+    guard let health = try opened.store.memberHealth() else {
+      throw CommandError(
+        .notFound, code: StoreError.Code.misuse.rawValue,
+        "\(opened.location.path) is not a member of a shared store.", hint: "storecli share NAME")
+    }
+    return health
+  }
+}
