@@ -70,6 +70,11 @@ struct CommandError: Error {
   }
 
   private mutating func explainOversize(of error: StoreError) {
+    guard !error.isAboutNewValue else {
+      message = "A value for \(error.place) is larger than \(Program.name) writes."
+      hint = "set \(ValueLimit.environmentName) to more bytes (\(Program.name) help environment)"
+      return
+    }
     exitCode = .failed
     code = "unreadable"
     isUnreadable = true
@@ -284,7 +289,16 @@ struct CommandError: Error {
       !hint.hasPrefix("storecli help"), !hint.hasPrefix("storecli demo")
     else { return self }
     var error = self
-    error.hint = "\(hint) -d \(Shell.quoted(database))"
+    let end = hint.firstRange(of: " | ")?.lowerBound ?? hint.endIndex
+    error.hint = hint[..<end] + " -d \(Shell.quoted(database))" + hint[end...]
+    return error
+  }
+
+  /// The same error with a hint that is typed in a session, which has the database open.
+  var inSession: CommandError {
+    guard let hint, hint.hasPrefix("storecli ") else { return self }
+    var error = self
+    error.hint = String(hint.dropFirst("storecli ".count))
     return error
   }
 
@@ -374,6 +388,9 @@ extension StoreError {
   /// Whether a stored value is larger than the store's limit: SQLITE_TOOBIG, see
   /// <https://sqlite.org/rescode.html#toobig>.
   var isOversized: Bool { code == .invalidValue && sqliteCode == 18 }
+
+  /// Whether the value that is too large was to be written.
+  fileprivate var isAboutNewValue: Bool { message.hasPrefix("A new value of ") }
 
   /// The model and field that the error is about.
   fileprivate var place: String {

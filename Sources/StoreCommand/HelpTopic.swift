@@ -92,7 +92,7 @@ enum HelpTopic: String, CaseIterable {
     Colour, the first that applies:
       --color always|never, NO_COLOR, STORECLI_NO_COLOR, CLICOLOR_FORCE or FORCE_COLOR,
       CLICOLOR=0, TERM=dumb, and otherwise where the stream is a terminal
-    COLUMNS sets the width of tables.
+    COLUMNS sets the width of tables and help on a terminal.
 
     On a terminal, help, models, history and tables that are longer than the screen open in a
     pager: STORECLI_PAGER, else PAGER, else less -FIRX. --no-pager, or an empty variable, prints

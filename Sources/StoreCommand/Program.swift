@@ -261,7 +261,9 @@ public struct Program: Sendable {
     } catch OutputError.stalled {
       return Self.named(.interrupted)
     } catch {
-      let failure = CommandError(error).hinting(database: options.database)
+      let error = CommandError(error)
+      let failure =
+        context.session == nil ? error.hinting(database: options.database) : error.inSession
       let code = Self.reporting(failure, to: console, as: options.errorFormat)
       context.notices.write(besides: failure, to: console, options)
       return Self.named(code)

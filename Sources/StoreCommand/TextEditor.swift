@@ -10,7 +10,7 @@ import RecordFormats
 
 /// A file that a person edits with their editor, in a directory that only they can read.
 ///
-/// It is removed when it is dropped, unless ``keep()`` was called.
+/// It is removed when it is dropped, unless ``keeping(_:)`` was called.
 final class TextEditor {
   /// The variables that name the editor.
   private static let names = ["VISUAL", "EDITOR"]
@@ -49,8 +49,13 @@ final class TextEditor {
     rmdir(directory)
   }
 
-  /// Leaves the file for the person.
-  func keep() { isKept = true }
+  /// Leaves the file for the person, and returns `error` with the place of the file.
+  func keeping(_ error: CommandError) -> CommandError {
+    isKept = true
+    var error = error
+    error.details.append("  your text is in \(path)")
+    return error
+  }
 
   /// Writes `text`, runs the editor until it ends, and returns what the file holds then.
   ///
@@ -80,10 +85,8 @@ final class TextEditor {
     }
     let bytes = try InputFiles(surroundings: .process, refusedPaths: []).contents(of: path)
     guard let edited = String(validating: bytes, as: UTF8.self) else {
-      keep()
-      throw CommandError(
-        .failed, code: "editor", "The edited text is not UTF-8; nothing was changed.",
-        details: ["  your text is in \(path)"])
+      throw keeping(
+        CommandError(.failed, code: "editor", "The edited text is not UTF-8; nothing was changed."))
     }
     return edited
   }

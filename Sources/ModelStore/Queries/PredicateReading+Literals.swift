@@ -137,7 +137,10 @@ extension PredicateReading {
         }
         return .integer(whole)
       }
-      guard let number = Double(literal.numeral), number.isFinite else {
+      // SQLite spells infinity so, too: https://sqlite.org/floatingpoint.html.
+      guard let number = Double(literal.numeral),
+        number.isFinite || ["9e999", "+9e999", "-9e999"].contains(literal.numeral.lowercased())
+      else {
         throw error(.value, "\(literal.source) is too large for a number.", at: literal.source)
       }
       return .real(number)

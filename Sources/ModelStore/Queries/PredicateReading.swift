@@ -235,7 +235,7 @@ struct PredicateReading {
       if literal.isNull {
         throw error(
           .value,
-          "null in a list never matches; write “or \(schema.fields[index].name) is null”.",
+          "null in a list matches nothing. Add “or \(schema.fields[index].name) is null” behind in, or “and \(schema.fields[index].name) is not null” behind not in.",
           at: literal.source)
       }
       values.append(try value(of: literal, for: index))

@@ -37,14 +37,15 @@ extension StoredTypes {
         """)
     }
     let found = try misfits(of: field, on: connection)
-    if let key = found.firstKey {
+    if let first = found.first {
       throw refusal(
         .invalidValue,
         """
         \(place) cannot be of the type \(choice.type.rawValue)\
         \(field.form.map { " (\($0.rawValue))" } ?? ""): \(found.misfitCount) of its \
-        \(found.count) values do not fit. Change those values first, or choose another type.
-        """, key: key)
+        \(found.count) values do not fit, the first of them \(first.value). Change those values \
+        first, or choose another type.
+        """, key: first.key)
     }
     return TypeDecision(
       field: field.name, declaredType: column.declaredType, type: field.type, form: field.form,
@@ -66,10 +67,10 @@ extension StoredTypes {
 
   private func misfits(
     of field: FieldSchema, on connection: Connection
-  ) throws -> (count: Int, misfitCount: Int, firstKey: [SQLValue]?) {
+  ) throws -> (count: Int, misfitCount: Int, first: (key: [SQLValue], value: String)?) {
     var count = 0
     var misfitCount = 0
-    var firstKey: [SQLValue]?
+    var first: (key: [SQLValue], value: String)?
     try forEachValue(of: field, on: connection) { row in
       count += 1
       let value: SQLValue?
@@ -81,9 +82,14 @@ extension StoredTypes {
       }
       if let value, FieldText.fits(value, field) { return }
       misfitCount += 1
-      if firstKey == nil { firstKey = try schema.key.indices.map { try row.value(at: 1 + $0) } }
+      guard first == nil else { return }
+      let text = value?.description ?? "a text that is not UTF-8"
+      first = (
+        try schema.key.indices.map { try row.value(at: 1 + $0) },
+        text.count > 60 ? "\(text.prefix(60))…" : text
+      )
     }
-    return (count, misfitCount, firstKey)
+    return (count, misfitCount, first)
   }
 
   /// Calls `body` with the value and the key's values of each row that has a value.

@@ -108,6 +108,11 @@ extension SQLiteError {
     }
   }
 
+  /// Why a file cannot be opened. SQLite's own message does not say it.
+  private var reason: String {
+    systemErrno == EACCES ? String(cString: strerror(systemErrno)) : message
+  }
+
   /// The error for any other failure.
   fileprivate var meaning: (StoreError.Code, String) {
     switch code.primary {
@@ -135,7 +140,7 @@ extension SQLiteError {
     case .permission, .cannotOpen:
       code == .cannotOpenSymbolicLink
         ? (.unsafeLocation, "A symbolic link was added to the path while it was opened. Try again.")
-        : (.permissionDenied, "\(file ?? "The file") cannot be opened: \(message).")
+        : (.permissionDenied, "\(file ?? "The file") cannot be opened: \(reason).")
     case .interrupted:
       (.cancelled, "The work was interrupted and rolled back.")
     case .unstorable:

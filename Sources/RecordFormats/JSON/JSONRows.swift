@@ -75,6 +75,7 @@ struct JSONRows: RowWriter {
       case (.integer(let number), _): JSONText.append(number, to: &output)
       case (.real(let number), _) where isYAML && number.isInfinite:
         output.append(contentsOf: number < 0 ? "-.inf".utf8 : ".inf".utf8)
+      case (.real(let number), _) where isYAML: try Self.append(yaml: number, to: &output)
       case (.real(let number), _): try JSONText.append(number, to: &output)
       case (.text(let text), .json): JSONText.append(json: text, to: &output)
       case (.text(let text), _): JSONText.append(text, to: &output)
@@ -83,5 +84,16 @@ struct JSONRows: RowWriter {
       if isYAML { output.append(UInt8(ascii: "\n")) }
     }
     if !isYAML { output.append(UInt8(ascii: "}")) }
+  }
+
+  /// Appends a finite number with a point, without which YAML 1.1 takes an exponent for text:
+  /// <https://yaml.org/type/float.html>.
+  private static func append(yaml number: Double, to output: inout [UInt8]) throws(OutputError) {
+    var text: [UInt8] = []
+    try JSONText.append(number, to: &text)
+    if !text.contains(UInt8(ascii: ".")), let place = text.firstIndex(of: UInt8(ascii: "e")) {
+      text.insert(contentsOf: ".0".utf8, at: place)
+    }
+    output += text
   }
 }

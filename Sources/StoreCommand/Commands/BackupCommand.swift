@@ -14,13 +14,20 @@ struct BackupCommand: LeafCommand {
       refuses a database that a program has open.
       """)
 
-  @Argument(help: ArgumentHelp("Where to write the copy.", valueName: "file"))
+  @Argument(
+    help: ArgumentHelp("Where to write the copy.", valueName: "file"), completion: .file())
   var file: String
 
   @Flag(help: "Replace the file if it exists.")
   var replace = false
 
   @OptionGroup(title: "Common options") var options: GlobalOptions
+
+  func validate() throws {
+    guard file != "-" else {
+      throw ValidationError("A backup is a file, so it cannot go to standard output.")
+    }
+  }
 
   func run(_ context: CommandContext) throws -> ExitCode {
     Interruption.await()

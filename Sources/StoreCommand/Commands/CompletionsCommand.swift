@@ -15,6 +15,7 @@ struct CompletionsCommand: LeafCommand {
 
   @Argument(
     help: ArgumentHelp("The shell, bash, zsh or fish.", valueName: "shell"),
+    completion: .list(["bash", "zsh", "fish"]),
     transform: { name in
       guard let shell = CompletionShell(rawValue: name) else {
         throw ValidationError("The shells are bash, zsh and fish; got \(name).")

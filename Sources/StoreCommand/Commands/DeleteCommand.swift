@@ -42,10 +42,13 @@ struct DeleteCommand: WritingCommand {
   func run(_ context: CommandContext) throws -> ExitCode {
     let (opened, schema, (wanted, query)) = try context.openForWriting(write, model: model) {
       looked, schema in
-      (
-        try keys.map { try KeyText.key($0, for: schema, in: looked) },
-        try PredicateText(schema: schema).query(where: predicate)
-      )
+      let wanted = try keys.map { try KeyText.key($0, for: schema, in: looked) }
+      if let repeated = wanted.indices.first(where: { wanted[..<$0].contains(wanted[$0]) }) {
+        throw CommandError.usage(
+          "\(KeyText.text(wanted[repeated])) is named twice; nothing was deleted.",
+          model: schema.name)
+      }
+      return (wanted, try PredicateText(schema: schema).query(where: predicate))
     }
     guard predicate != nil else {
       try context.writing(opened) { transaction in
@@ -68,7 +71,7 @@ struct DeleteCommand: WritingCommand {
       let isGranted =
         try changes.isEmpty
         || Confirmation.isGranted(
-          "Continue with this: \(report.summary)?", isGiven: false, flag: "--yes",
+          "Make these changes: \(report.summary)?", isGiven: false, flag: "--yes",
           console: context.console)
       guard isGranted else {
         try context.console.say("nothing was deleted")

@@ -17,10 +17,13 @@ struct DiffCommand: ChangingCommand {
       .gitattributes.
       """)
 
-  @Argument(help: ArgumentHelp("The database to change.", valueName: "database"))
+  @Argument(
+    help: ArgumentHelp("The database to change.", valueName: "database"), completion: .file())
   var first: String
 
-  @Argument(help: ArgumentHelp("The database to compare it with.", valueName: "other"))
+  @Argument(
+    help: ArgumentHelp("The database to compare it with.", valueName: "other"),
+    completion: .file())
   var second: String?
 
   @Flag(help: "Change the first database.")

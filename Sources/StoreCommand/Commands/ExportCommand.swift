@@ -51,6 +51,12 @@ struct ExportCommand: LeafCommand {
     guard directory == nil || predicate.text == nil && sort == nil && to == "-" else {
       throw ValidationError("--all takes no --where, --sort or --to.")
     }
+    guard directory != "-" else {
+      throw ValidationError("--all writes a directory, so it cannot write to standard output.")
+    }
+    guard directory == nil || [nil, .ndjson].contains(options.format) else {
+      throw ValidationError("--all writes NDJSON, so it takes no other format.")
+    }
   }
 
   func run(_ context: CommandContext) throws -> ExitCode {
@@ -110,8 +116,9 @@ struct ExportCommand: LeafCommand {
       !FileIdentity.isSame(to, asAnyOf: storePaths)
     else { return }
     let compressing = CompressedFile(path: to).map { kind in
-      "\(Program.name) export \(Shell.quoted(model ?? "MODEL")) -o ndjson "
-        + "| \(kind.program) > \(Shell.quoted(to))"
+      let format = Self.format(ofName: CompressedFile.uncompressedName(of: to)) ?? .ndjson
+      return "storecli export \(Shell.quoted(model ?? "MODEL")) -o \(format.rawValue)"
+        + " | \(kind.program) > \(Shell.quoted(to))"
     }
     throw CommandError.usage(
       "\(Program.name) cannot export \(ending) files. It knows the endings "
@@ -134,10 +141,14 @@ struct ExportCommand: LeafCommand {
   }
 
   private var format: OutputFormat {
-    if let format = options.format { return format }
-    let name = to.lowercased()
+    options.format ?? Self.format(ofName: to) ?? .ndjson
+  }
+
+  /// The format that the name of a file says; nil for other endings.
+  private static func format(ofName path: String) -> OutputFormat? {
+    let name = path.lowercased()
     if name.hasSuffix(".jsonl") { return .ndjson }
     let known: [OutputFormat] = [.ndjson, .json, .csv, .tsv, .sql]
-    return known.first { name.hasSuffix("." + $0.rawValue) } ?? .ndjson
+    return known.first { name.hasSuffix("." + $0.rawValue) }
   }
 }

@@ -54,7 +54,7 @@ struct GetCommand: LeafCommand {
     }
     let found = try find(wanted, of: schema, in: opened)
     let records = found.compactMap(\.self)
-    context.beginResult()
+    context.beginResult(of: schema.name)
     for record in records { context.note(record.key) }
     let referenced = ReferencedRecords()
     let rows = try records.map { record in
@@ -74,7 +74,7 @@ struct GetCommand: LeafCommand {
     guard missing.isEmpty else {
       throw CommandError(
         .notFound, code: "recordNotFound",
-        "There \(at == nil ? "is" : "was") no record \(missing.joined(separator: ", no ")) in "
+        "There \(at == nil ? "is" : "was") no record \(missing.joined(separator: " or ")) in "
           + "\(schema.name)\(at.map { " \($0.words)" } ?? "").",
         hint: "storecli query \(Shell.quoted(schema.name))", model: schema.name)
     }

@@ -284,8 +284,12 @@ struct ImportCommand: WritingCommand {
       try context.sayUnrecorded(among: [name], opened.store)
       return code
     } catch {
-      if !hasCommitted { try made.remove(from: opened.store) }
-      throw error
+      guard !hasCommitted else { throw error }
+      try made.remove(from: opened.store)
+      var failure = CommandError(error)
+      // The model is gone, so no command can show or change it.
+      if failure.hint?.hasPrefix("storecli ") == true { failure.hint = nil }
+      throw failure
     }
   }
 

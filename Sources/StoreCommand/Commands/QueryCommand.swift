@@ -100,7 +100,6 @@ struct QueryCommand: LeafCommand {
 
   func run(_ context: CommandContext) throws -> ExitCode {
     let opened = try context.openForReading()
-    context.beginResult()
     if let sql {
       try show(SQLText(sql: sql), opened, context)
     } else if let model {
@@ -112,7 +111,10 @@ struct QueryCommand: LeafCommand {
   private func run(
     _ schema: ModelSchema, _ opened: OpenedStore, _ context: CommandContext
   ) throws {
-    if aggregates.areGiven { return try showGroups(of: schema, opened, context) }
+    if aggregates.areGiven {
+      if !explain { context.beginResult() }
+      return try showGroups(of: schema, opened, context)
+    }
     let columns = try ResultColumns(
       of: schema, options, expanding: expandedPaths, as: context.format,
       in: opened.store.schema.models)
@@ -124,6 +126,7 @@ struct QueryCommand: LeafCommand {
     if explain {
       return try explain(text, of: IndexAdvice.Subject(query), opened, context)
     }
+    context.beginResult(of: schema.name)
     try context.console.say(text.sql, at: .verbose)
     try opened.read { reads in
       guard !count else { return try writeCount(try reads.count(query), context) }
@@ -197,7 +200,8 @@ struct QueryCommand: LeafCommand {
     } catch let error as StoreError where error.code == .invalidQuery {
       // The user wrote the statement; the store did not build it from the catalog.
       throw CommandError(
-        .usage, code: error.code.rawValue, error.message, hint: "storecli models")
+        .usage, code: error.code.rawValue, CommandError.messageWithoutStatement(of: error),
+        hint: "storecli models")
     }
   }
 
@@ -205,6 +209,7 @@ struct QueryCommand: LeafCommand {
   /// have an end.
   private func show(_ text: SQLText, _ opened: OpenedStore, _ context: CommandContext) throws {
     if explain { return try explain(text, of: nil, opened, context) }
+    context.beginResult()
     let shownMax = shownMax(context) ?? .max
     var seen = 0
     var hasMore = false

@@ -16,7 +16,7 @@ struct RestoreCommand: ChangingCommand {
       backup.
       """)
 
-  @Argument(help: ArgumentHelp("The backup.", valueName: "file"))
+  @Argument(help: ArgumentHelp("The backup.", valueName: "file"), completion: .file())
   var file: String
 
   @Flag(name: .shortAndLong, help: "Do not ask.")
@@ -27,6 +27,9 @@ struct RestoreCommand: ChangingCommand {
 
   func run(_ context: CommandContext) throws -> ExitCode {
     let location = try context.location()
+    guard !FileIdentity.isSame(file, asAnyOf: location.storePaths) else {
+      throw CommandError.usage("\(file) is the database itself. Name a backup of it.")
+    }
     // Also refuses what is not a store.
     let backup = try context.openForReading(at: file)
     let position = try backup.store.changeJournal.position()

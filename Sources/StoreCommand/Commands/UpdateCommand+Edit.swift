@@ -45,13 +45,16 @@ extension UpdateCommand {
           CommandError(
             .usage, code: "usage", line + problem.message, model: schema.name), nil
         )
+      } catch let error as OutputError {
+        // The fields are written; only their report was not.
+        throw error
       } catch {
-        throw keeping(editor, CommandError(error))
+        throw editor.keeping(CommandError(error))
       }
       // Without a person who can answer, or if they changed nothing since the same error.
       let isAnswered = failure.changes != nil || edited != shown
       guard Confirmation.canAsk(context.console), isAnswered else {
-        throw keeping(editor, failure.error)
+        throw editor.keeping(failure.error)
       }
       let remarks = [failure.error.message] + failure.error.details
       if let changes = failure.changes {
@@ -83,13 +86,6 @@ extension UpdateCommand {
   private func sayUnchanged(_ context: CommandContext) throws -> ExitCode {
     try context.console.say("nothing was changed")
     return .ok
-  }
-
-  private func keeping(_ editor: TextEditor, _ error: CommandError) -> CommandError {
-    editor.keep()
-    var error = error
-    error.details.append("  your text is in \(editor.path)")
-    return error
   }
 
   private func subject(

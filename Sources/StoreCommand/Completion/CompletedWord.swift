@@ -38,8 +38,18 @@ struct CompletedWord {
     }
     self.text = text
     self.splitCount = splitCount
-    self.others = others
+    // bash passes the words as they are written.
+    self.others = splitsAtBreaks ? others.map(Self.unquoted) : others
     self.place = place
+  }
+
+  /// The word that the shell makes of `word`.
+  private static func unquoted(_ word: String) -> String {
+    let words = ShellWords(word)
+    guard words.open == nil, words.commands.count == 1, words.commands[0].count == 1 else {
+      return word
+    }
+    return words.commands[0][0].text
   }
 
   /// The names of the command: `rules`, `drop`.

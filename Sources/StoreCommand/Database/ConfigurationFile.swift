@@ -35,7 +35,9 @@ struct ConfigurationFile {
     } catch {
       throw CommandError(.failed, code: "configuration", "\(path): \(error)")
     }
-    let text = buffer.withUnread { String(decoding: $0, as: UTF8.self) }
+    guard let text = buffer.withUnread({ String(validating: $0, as: UTF8.self) }) else {
+      throw CommandError(.failed, code: "configuration", "\(path) is not UTF-8.")
+    }
     try self.init(text: text, name: path)
   }
 

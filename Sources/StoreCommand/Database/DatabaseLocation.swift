@@ -44,6 +44,7 @@ struct DatabaseLocation: Hashable, Sendable {
   ///   the databases in the current directory as a hint, when no source names a database.
   init(option: String?, application: String?, in surroundings: Surroundings) throws {
     if let option {
+      guard !option.isEmpty else { throw CommandError.usage("-d names no file.") }
       self.init(path: option, source: .option)
       return
     }
@@ -75,7 +76,7 @@ struct DatabaseLocation: Hashable, Sendable {
     let here = Self.databases(in: ".")
     throw CommandError.usage(
       "No database was named: pass -d PATH, set STORECLI_DB, or write db = \"PATH\" in storecli.toml.",
-      hint: here.first.map { "storecli models -d \(Shell.quoted($0))" }
+      hint: here.first.map { "storecli models -d \(Shell.quotedPath($0))" }
         ?? "storecli help environment")
   }
 
@@ -149,7 +150,7 @@ struct DatabaseLocation: Hashable, Sendable {
     return CommandError(
       .notFound, code: "fileNotFound",
       "There is no file at \(path) (named by \(sourceText))" + CommandError.meant(shown),
-      hint: shown.first.map { "storecli models -d \(Shell.quoted($0))" }
+      hint: shown.first.map { "storecli models -d \(Shell.quotedPath($0))" }
         ?? (source == .application ? nil : "storecli demo"))
   }
 

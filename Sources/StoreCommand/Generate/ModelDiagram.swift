@@ -118,6 +118,10 @@ struct ModelDiagram {
     return "\"\(result.isEmpty ? " " : result)\""
   }
 
+  /// The names of marks, which cannot be names of attributes in any spelling:
+  /// <https://github.com/mermaid-js/mermaid/blob/develop/packages/mermaid/src/diagrams/er/parser/erDiagram.jison>.
+  private static let mermaidMarks: Set = ["pk", "fk", "uk"]
+
   /// The name of an attribute: a letter, then letters, digits, `_` and `-`.
   private static func mermaidWord(_ name: String) -> String {
     let scalars = name.unicodeScalars.map { scalar -> Unicode.Scalar in
@@ -125,7 +129,8 @@ struct ModelDiagram {
         ? scalar : "_"
     }
     let word = String(String.UnicodeScalarView(scalars))
-    return word.first?.isLetter == true ? word : "f" + word
+    let isName = word.first?.isLetter == true && !mermaidMarks.contains(word.lowercased())
+    return isName ? word : "f" + word
   }
 
   // Graphviz

@@ -409,9 +409,26 @@ struct Importing {
     progress.note(tally.read + waiting.count)
   }
 
+  /// The error for a record with a value that is too large, with the field: SQLite does not name
+  /// it.
+  private static func namingOversized(_ error: any Error, _ item: Item) -> any Error {
+    guard var named = error as? StoreError, named.isOversized, named.field == nil,
+      case .success(let record) = item.content,
+      let largest = zip(record.fields.names, record.row).max(by: { $0.1.byteCount < $1.1.byteCount }
+      )
+    else { return error }
+    named.field = largest.0
+    named.sqliteCode = nil
+    named.message =
+      "\(largest.0) has \(Grouped.text(largest.1.byteCount, "byte")), more than "
+      + "\(ValueLimit.environmentName) allows"
+    return named
+  }
+
   /// Rejects a record, or stops the import.
   private mutating func refuse(_ item: Item, _ error: any Error) throws {
     if Interruption.explains(error) { throw Stop.interrupted }
+    let error = Self.namingOversized(error, item)
     guard isRejectable(error) else {
       throw sources[item.source].input.refusal(error, line: item.line)
     }
@@ -499,5 +516,16 @@ struct Importing {
     }
     if let rejects, tally.rejected > 0 { try console.say("rejects: \(rejects.path)") }
     if plan.isDryRun { try console.say("dry run: nothing was written") }
+  }
+}
+
+extension SQLValue {
+  /// The bytes of a text or blob; 0 for other values.
+  fileprivate var byteCount: Int {
+    switch self {
+    case .text(let text): text.utf8.count
+    case .blob(let bytes): bytes.count
+    case .null, .integer, .real: 0
+    }
   }
 }

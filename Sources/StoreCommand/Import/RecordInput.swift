@@ -283,9 +283,10 @@ final class RecordInput {
       if rest != nil { return .rest }
       if options.ignoresExtra || options.expressions?.uses(name) == true { return .ignored }
       let near = NearMiss.suggestions(for: fieldName, among: schema.fields.map(\.name))
+      let name = fieldName.isEmpty ? "a field without a name" : fieldName
       throw StoreError(
         .unknownField,
-        "The input names \(fieldName), but \(schema.name) has no such field"
+        "The input names \(name), but \(schema.name) has no such field"
           + CommandError.meant(near), model: schema.name, field: fieldName)
     }
     let field = InputField(schema.fields[index], at: index)
@@ -476,9 +477,15 @@ final class RecordInput {
     }
   }
 
+  private func notAnObject(_ value: JSONValue) -> String {
+    let sentence = "A record must be a JSON object."
+    guard format == .ndjson, case .array = value else { return sentence }
+    return sentence + " If the whole input is one array, add --format json."
+  }
+
   private func record(of value: JSONValue) throws -> InputRecord {
     guard case .object(let members) = RejectMark.record(in: value) else {
-      throw StoreError(.invalidValue, "A record must be a JSON object.", model: schema.name)
+      throw StoreError(.invalidValue, notAnObject(value), model: schema.name)
     }
     var places: [Int] = []
     var row: [SQLValue] = []

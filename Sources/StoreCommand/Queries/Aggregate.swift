@@ -74,12 +74,33 @@ struct Aggregate: Hashable, Sendable {
     return !isDecimalText && (calculation.function == .sum || calculation.function == .avg)
   }
 
+  /// How whole numbers are added up.
+  enum Addition {
+    /// As SQLite does: it fails if the sum passes 64 bits on the way, even if the result does not.
+    case direct
+    /// In two halves, which is slower, and fails only for a result beyond 64 bits.
+    case halves
+  }
+
   /// Its expression; NULL where SQLite cannot compute it. All are aggregates, so that a query
   /// without groups has one row.
-  var sql: String {
+  func sql(_ addition: Addition) -> String {
     guard let calculation else { return "count(*)" }
     guard !isDecimal else { return "max(NULL)" }
-    return "\(calculation.function.rawValue)(\(SQLText.quoted(calculation.field.column)))"
+    let column = SQLText.quoted(calculation.field.column)
+    guard calculation.function == .sum, addition == .halves else {
+      return "\(calculation.function.rawValue)(\(column))"
+    }
+    let low = "sum(\(column) & 4294967295)"
+    let high = "(sum(\(column) >> 32) + (\(low) >> 32))"
+    // The last branch fails with SQLite's error for an overflow.
+    return """
+      CASE WHEN count(\(column)) = 0 THEN NULL
+        WHEN total(typeof(\(column)) = 'real') > 0 THEN total(\(column))
+        WHEN \(high) BETWEEN -2147483648 AND 2147483647
+        THEN (\(high) << 32) | (\(low) & 4294967295)
+        ELSE abs(-9223372036854775807 - 1) END
+      """
   }
 
   var column: OutputColumn {

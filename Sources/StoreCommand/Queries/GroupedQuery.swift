@@ -55,8 +55,10 @@ struct GroupedQuery {
   private var needsDecimals: Bool { aggregates.contains(where: \.isDecimal) }
 
   /// The statement for the groups, in their order.
-  func text(limit: Int? = nil, offset: Int = 0) throws -> SQLText {
-    let expressions = keys.map(\.sql) + aggregates.map(\.sql)
+  func text(
+    limit: Int? = nil, offset: Int = 0, adding addition: Aggregate.Addition = .direct
+  ) throws -> SQLText {
+    let expressions = keys.map(\.sql) + aggregates.map { $0.sql(addition) }
     var text = try records.source(selecting: expressions.joined(separator: ", "))
     guard !keys.isEmpty else { return text }
     let places = (1...keys.count).map(String.init)
@@ -80,16 +82,33 @@ struct GroupedQuery {
     _ body: ([SQLValue]) throws -> Void
   ) throws {
     try checkValues(reads)
-    do {
-      let text = try text(limit: limit, offset: offset)
-      guard needsDecimals else { return try reads.forEachRow(text) { try body($0.values) } }
-      var groups = try reads.rows(text).map(\.values)
-      try fillDecimals(in: &groups, reads)
-      sort(&groups)
-      for group in groups.dropFirst(offset).prefix(limit ?? .max) { try body(group) }
-    } catch let error as StoreError where error.message.contains("integer overflow") {
-      throw overflow
+    var count = 0
+    for addition in [Aggregate.Addition.direct, .halves] {
+      do {
+        // The groups before the one that failed are not repeated.
+        return try forEachGroup(
+          limit: limit.map { $0 - count }, offset: offset + count, adding: addition, reads
+        ) { group in
+          try body(group)
+          count += 1
+        }
+      } catch let error as StoreError where error.message.contains("integer overflow") {
+        continue
+      }
     }
+    throw overflow
+  }
+
+  private func forEachGroup(
+    limit: Int?, offset: Int, adding addition: Aggregate.Addition,
+    _ reads: borrowing ReadTransaction, _ body: ([SQLValue]) throws -> Void
+  ) throws {
+    let text = try text(limit: limit, offset: offset, adding: addition)
+    guard needsDecimals else { return try reads.forEachRow(text) { try body($0.values) } }
+    var groups = try reads.rows(text).map(\.values)
+    try fillDecimals(in: &groups, reads)
+    sort(&groups)
+    for group in groups.dropFirst(offset).prefix(limit ?? .max) { try body(group) }
   }
 
   private var overflow: CommandError {
@@ -97,7 +116,7 @@ struct GroupedQuery {
       .map { "\(records.schema.name).\($0.field.name)" }
     return CommandError(
       .failed, code: "overflow",
-      "While \(sums.joined(separator: " or ")) is added up, the sum passes 64 bits.",
+      "A sum of \(sums.joined(separator: " or ")) does not fit 64 bits.",
       hint: "use --avg, or select fewer records", model: records.schema.name)
   }
 

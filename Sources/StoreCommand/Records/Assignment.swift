@@ -173,11 +173,17 @@ extension [Assignment] {
       switch assignment.change {
       case .value(let value): values[name] = value
       case .increment(let step):
-        guard let sum = Self.sum(record?[name] ?? .null, step) else {
+        guard let record else {
+          throw StoreError(
+            .invalidValue,
+            "\(schema.name).\(name): += adds to a stored value, and a new record has none. Use =.",
+            model: schema.name, field: name)
+        }
+        guard let sum = Self.sum(record[name] ?? .null, step) else {
           throw StoreError(
             .invalidValue,
             "\(schema.name).\(name) is not a number, or the sum is out of range.",
-            model: schema.name, field: name, key: record?.key)
+            model: schema.name, field: name, key: record.key)
         }
         values[name] = sum
       }

@@ -45,7 +45,8 @@ enum JournalPlace: Equatable {
 
   /// The position as of which records are read.
   func settledPosition(in journal: ChangeJournal) throws -> JournalPosition {
-    guard case .behind(let position) = self else { return try position(in: journal) }
+    let position = try position(in: journal)
+    guard case .behind = self else { return position }
     return try journal.settledPlace(of: position)
   }
 
@@ -58,7 +59,7 @@ enum JournalPlace: Equatable {
       let end = try journal.position()
       guard position <= end else {
         throw CommandError.usage(
-          "The journal ends at position \(end), so nothing follows \(position) yet.",
+          "The journal ends at position \(end); there is no \(position) yet.",
           hint: "storecli journal status")
       }
       return position

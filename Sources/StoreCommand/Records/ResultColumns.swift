@@ -27,6 +27,7 @@ struct ResultColumns {
     }
     let names =
       format == .sql ? try Self.insertable(options.fieldNames, of: schema) : options.fieldNames
+    try Self.check(names ?? [], of: schema, expanding: paths, as: format)
     let fields = try FieldColumns(of: schema, names: names)
     self.fields = fields
     self.format = format
@@ -63,6 +64,22 @@ struct ResultColumns {
     self.expansion = expansion
     self.parts = parts
     self.columns = columns
+  }
+
+  private static func check(
+    _ names: [String], of schema: ModelSchema, expanding paths: [String], as format: OutputFormat
+  ) throws {
+    let other = names.first { schema.field(named: $0) == nil && $0.contains(".") }
+    if let other, !paths.isEmpty {
+      throw CommandError.usage(
+        "--fields takes fields of \(schema.name), and \(other) is one of another record. "
+          + "--expand adds all of these.", model: schema.name, field: other)
+    }
+    let repeated = names.indices.first { names[..<$0].contains(names[$0]) }
+    guard let repeated, hasObjects(format) else { return }
+    throw CommandError.usage(
+      "--fields names \(names[repeated]) twice, and \(format.rawValue) needs distinct names.",
+      model: schema.name, field: names[repeated])
   }
 
   /// Whether an object can take the place of a reference.

@@ -108,14 +108,19 @@ extension ChangeLine {
   enum Length {
     /// The first cells of a text, and the length of a blob.
     case short
+    /// Texts in full, and the length of a blob.
     case whole
+    /// Blobs in full, too, so that two values look alike only if they are.
+    case exact
   }
 
-  /// The line for a person, cut to `width` cells. If that is nil, nobody sees the line on a screen,
-  /// and it has all of its values.
-  func text(palette: Palette, width: Int?) -> String {
+  /// The line for a person, cut to `width` cells.
+  ///
+  /// - Parameter unseen: How much of long values it has if `width` is nil, because nobody sees the
+  ///   line on a screen.
+  func text(palette: Palette, width: Int?, unseen: Length = .whole) -> String {
     let doer = self.doer.map { "   (\($0))" } ?? ""
-    var body = shownFields(width == nil ? .whole : .short).map { "  " + $0 }.joined()
+    var body = shownFields(width == nil ? unseen : .short).map { "  " + $0 }.joined()
     if let width {
       let room = width - 2 - DisplayWidth.of(title) - DisplayWidth.of(doer)
       body = DisplayWidth.truncated(body, to: max(room, 12))
@@ -150,7 +155,7 @@ extension ChangeLine {
       guard let value, operation == .update || value != .null else { return nil }
       let name = CellText.visible(field.name)
       return palette.dressed(
-        "\(meaning.symbol) \(name): \(text(value, field, .whole))", as: meaning)
+        "\(meaning.symbol) \(name): \(text(value, field, .exact))", as: meaning)
     }
     let keys = operation == .update ? [] : Set(schema?.key ?? [])
     return [palette.symbol(meaning) + " " + palette.dressed(title, as: .identifier)]
@@ -198,14 +203,14 @@ extension ChangeLine {
   private func text(_ value: SQLValue, _ field: Field, _ length: Length) -> String {
     let schema = schema?.field(named: field.name)
     let shown = schema.map { FieldColumns.shown(value, $0) } ?? value
-    if length == .whole, case .blob = shown { return shown.description }
+    if length == .exact, case .blob = shown { return shown.description }
     guard case .text(let text) = shown else {
       return CellText.display(CellValue(shown), as: schema?.type == .boolean ? .truth : .stored)
     }
     let visible = CellText.visible(text)
     if schema?.type == .date { return visible }
     let part =
-      length == .whole ? visible : DisplayWidth.truncated(visible, to: Self.textWidthMax)
+      length == .short ? DisplayWidth.truncated(visible, to: Self.textWidthMax) : visible
     return "\"\(part)\""
   }
 

@@ -34,7 +34,8 @@ struct DifferenceReport {
       }
     case .table, .plain:
       let terminal = console.dataTerminal
-      try console.writeLine(line.text(palette: terminal.palette, width: terminal.width))
+      try console.writeLine(
+        line.text(palette: terminal.palette, width: terminal.width, unseen: .exact))
     }
   }
 

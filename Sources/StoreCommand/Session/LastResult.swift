@@ -6,6 +6,9 @@ struct LastResult {
   static let countMax = 1_000
 
   private(set) var keys: [[SQLValue]]?
+  /// The model of the records; nil for an SQL result, which may have keys of any.
+  private var model: String?
+  private var notedModel: String?
   private var noted: [[SQLValue]] = []
   private var notedCount = 0
   /// Whether the running command has a result, even an empty one.
@@ -13,7 +16,12 @@ struct LastResult {
   private var count = 0
 
   /// The running command has a result, which may stay empty.
-  mutating func beginResult() { hasResult = true }
+  ///
+  /// - Parameter model: nil for a result that is not of one model.
+  mutating func beginResult(of model: String?) {
+    hasResult = true
+    notedModel = model
+  }
 
   /// Adds a key of the result of the running command.
   mutating func note(_ key: [SQLValue]) {
@@ -25,19 +33,24 @@ struct LastResult {
   /// Makes what the command noted the last result. A command without a result leaves the one
   /// before.
   mutating func endCommand() {
-    if hasResult { (keys, count) = (noted, notedCount) }
-    (noted, notedCount, hasResult) = ([], 0, false)
+    if hasResult { (keys, count, model) = (noted, notedCount, notedModel) }
+    (noted, notedCount, hasResult, notedModel) = ([], 0, false, nil)
   }
 
   /// The words of a command: `$_` becomes the keys, and `in $_` within a word a list of them.
   ///
-  /// - Throws: ``CommandError`` if there is no result, or if it has too many keys.
+  /// - Throws: ``CommandError`` if there is no result, if it has too many keys, or if keys stand for
+  ///   records of another model.
   func expanded(_ words: [ShellWords.Word]) throws -> [String] {
     try words.flatMap { word -> [String] in
       if word.isLastResult {
         let keys = try known()
         guard !keys.isEmpty else {
           throw CommandError.usage("The last result has no records, so $_ names no key.")
+        }
+        let isNamed = words.contains { $0.text.asciiFolded == model?.asciiFolded }
+        if let model, !isNamed {
+          throw CommandError.usage("The last result has records of \(model), so $_ names those.")
         }
         return keys.map(KeyText.text)
       }

@@ -298,7 +298,7 @@ import Testing
     #expect(
       refused.err.hasPrefix(
         "error[invalidValue]: account.level cannot be of the type boolean: 1 of its 2 values do not "
-          + "fit. Change those values first, or choose another type.\n"))
+          + "fit, the first of them 'true'. Change those values first, or choose another type.\n"))
     #expect(refused.code == 4)
     #expect(
       try place.run("update", "account", "--where", "level = 'true'", "level=1", "--yes").code == 0)

@@ -102,10 +102,38 @@ import Testing
     #expect(outcome.code == 1 && outcome.out.isEmpty)
     #expect(
       outcome.err == """
-        error[overflow]: While Sale.pieces is added up, the sum passes 64 bits.
+        error[overflow]: A sum of Sale.pieces does not fit 64 bits.
         hint: use --avg, or select fewer records
 
         """)
+  }
+
+  /// SQLite refuses a sum that passes 64 bits on the way.
+  @Test func aSumThatFitsIsExactWhateverTheOrderOfItsRecords() throws {
+    let place = try Workplace()
+    try RawDatabase(place.path("n.db")).execute(
+      """
+      CREATE TABLE N (id INTEGER PRIMARY KEY, g TEXT, i INTEGER);
+      INSERT INTO N VALUES
+        (1, 'a', 9223372036854775807), (2, 'a', 1), (3, 'a', -9223372036854775808),
+        (4, 'b', NULL), (5, 'c', -9223372036854775808), (6, 'c', 0),
+        (7, 'd', 9223372036854775807), (8, 'd', 1), (9, 'd', 0.5), (10, 'd', -4294967297);
+      """)
+    place.environment["STORECLI_DB"] = place.path("n.db")
+    try #require(try place.run("adopt").code == 0)
+    func sums(_ words: String...) throws -> [String] {
+      let outcome = try place.run(["query", "N", "-q", "--by", "g", "--sum", "i"] + words)
+      return outcome.out.split(separator: "\n").map(String.init)
+    }
+    #expect(
+      try sums("--where", "g <> 'd'") == ["a\t0", "b\t", "c\t-9223372036854775808"])
+    #expect(try sums("--where", "g = 'd'") == ["d\t9.223372032559809e+18"])
+    #expect(try sums("--where", "g <> 'd'", "--sort", "-sum_i", "--limit", "1") == ["a\t0"])
+    let one = try place.run("query", "N", "g = 'a'", "--sum", "i", "-q")
+    #expect(one == Outcome(code: 0, out: "0\n", err: ""))
+    // One group fails after another was printed.
+    let failing = try place.run("query", "N", "id in (1, 2, 5)", "--by", "g", "--sum", "i", "-q")
+    #expect(failing.code == 1 && failing.err.contains("does not fit 64 bits"), "\(failing)")
   }
 
   /// The parser would take the last one.

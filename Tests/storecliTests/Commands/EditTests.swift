@@ -71,6 +71,28 @@ import Testing
   /// In a script, the path of the database.
   private static let place = "@store@"
 
+  /// The text is in the store then.
+  @Test func aReaderThatHasGoneDoesNotKeepTheText() throws {
+    let place = try music()
+    try place.write(
+      """
+      #!/bin/sh
+      until [ -e gone ]; do :; done
+      sed -i 's/^name = .*/name = Mine/' "$1"
+      """, to: "editor")
+    chmod(place.path("editor"), 0o755)
+    place.environment["EDITOR"] = place.path("editor")
+    place.environment["TMPDIR"] = place.directory
+    let process = try place.process(
+      ["-c", "'\(Workplace.program)' update Artist 3 --edit 2>err | { exec <&-; touch gone; }"])
+    process.executableURL = URL(fileURLWithPath: "/bin/sh")
+    try process.run()
+    process.waitUntilExit()
+    #expect(try place.contents(of: "err") == "")
+    #expect(try name(place) == "Mine\n")
+    #expect(try place.names().allSatisfy { !$0.hasPrefix("storecli-edit-") })
+  }
+
   @Test func aFailingEditorWritesNothing() throws {
     let place = try music()
     let before = try name(place)

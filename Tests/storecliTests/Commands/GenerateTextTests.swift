@@ -209,6 +209,23 @@ import Testing
         """)
   }
 
+  @Test func namesOfMarksAreNotNamesOfAttributesInMermaid() throws {
+    let place = try Workplace()
+    try RawDatabase(place.path("m.db")).execute("CREATE TABLE t (pk INTEGER PRIMARY KEY, Fk TEXT)")
+    place.environment["STORECLI_DB"] = place.path("m.db")
+    try #require(try place.run("adopt").code == 0)
+    #expect(
+      try place.run("generate", "mermaid").out == """
+        erDiagram
+          m0["t"] {
+            integer fpk PK "pk"
+            text fFk "Fk#59; optional"
+          }
+
+        """)
+    #expect(try place.run("generate", "sql", "-o", "json").code == 64)
+  }
+
   @Test("a graph for Graphviz escapes names in markup and in labels")
   func dot() throws {
     let place = try place(Self.hostile, [Self.hostileBinding])

@@ -45,6 +45,16 @@ import Testing
         """)
   }
 
+  @Test func aQuoteWithinACellRejectsOnlyItsRecord() throws {
+    let place = try Workplace()
+    try place.makeMusic()
+    try place.write("id,name,founded\n100,A,1960\n101,B\"C,1960\n102,D,1960\n", to: "in.csv")
+    let outcome = try place.run(csv)
+    #expect(outcome.code == 4 && outcome.err.hasPrefix("3 read  2 inserted  1 rejected"))
+    #expect(try place.contents(of: "in.rejects.csv").hasSuffix(",101,B\"C,1960\n"))
+    #expect(try place.run("get", "Artist", "102", "--fields", "name").out == "D\n")
+  }
+
   @Test func aDryRunLeavesTheRejectsFileUnchanged() throws {
     let place = try Workplace()
     try place.makeMusic()

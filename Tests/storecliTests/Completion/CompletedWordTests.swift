@@ -46,6 +46,14 @@ import Testing
     #expect(word("get", "T", "a=b", at: 3).text == "a=b")
   }
 
+  /// bash passes the words as they are written.
+  @Test func wordsOfBashLoseTheirQuotes() {
+    let written = word("get", #"my\ table"#, "'a b'", "", at: 4, inBash: true)
+    #expect(written.positionals == ["my table", "a b"])
+    #expect(word("get", "'open", "", at: 3, inBash: true).positionals == ["'open"])
+    #expect(word("get", #"a\ b"#, "", at: 3).positionals == [#"a\ b"#])
+  }
+
   @Test func aListOffersTheNamesThatItLacks() {
     let names = ["id", "title", "plays"]
     #expect(word("get", "T", "--fields", "", at: 4).lists(of: names) == names)

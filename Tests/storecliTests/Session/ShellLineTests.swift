@@ -108,6 +108,7 @@ import Testing
   @Test func theLastResultIsWordsOrAList() throws {
     var result = LastResult()
     #expect(throws: CommandError.self) { try result.expanded(sql: "SELECT 1 WHERE a IN $_") }
+    result.beginResult(of: nil)
     result.note([.integer(1)])
     result.note([.text("a'b")])
     result.endCommand()
@@ -120,14 +121,31 @@ import Testing
     #expect(
       try result.expanded(sql: "SELECT '$_' WHERE a in  $_ OR b = $_;")
         == "SELECT '$_' WHERE a in  (1, 'a''b') OR b = $_;")
+    result.beginResult(of: nil)
     result.note([.integer(1), .integer(2)])
     result.endCommand()
     #expect(try result.expanded(ShellWords("get T $_").commands[0]) == ["get", "T", "1,2"])
     #expect(throws: CommandError.self) { try result.expanded(sql: "SELECT 1 WHERE a IN $_") }
   }
 
+  @Test func keysOfOneModelDoNotNameRecordsOfAnother() throws {
+    var result = LastResult()
+    result.beginResult(of: "Album")
+    result.note([.integer(1)])
+    result.endCommand()
+    #expect(try result.expanded(ShellWords("get album $_").commands[0]) == ["get", "album", "1"])
+    #expect(throws: CommandError.self) {
+      try result.expanded(ShellWords("delete Track $_").commands[0])
+    }
+    // A list may be of references.
+    #expect(
+      try result.expanded(ShellWords("query Track 'album in $_'").commands[0])
+        == ["query", "Track", "album in (1)"])
+  }
+
   @Test func aResultThatIsTooLongIsRefusedAndNotCut() throws {
     var result = LastResult()
+    result.beginResult(of: nil)
     for number in 0...LastResult.countMax { result.note([.integer(Int64(number))]) }
     result.endCommand()
     #expect(throws: CommandError.self) {

@@ -18,7 +18,8 @@ struct StoreComparison {
     let (before, after) = (Self.tables(of: left.access), Self.tables(of: right.access))
     let names = Set(before.keys).union(after.keys)
     var models: [Model] = []
-    var problems: [(model: String, sentence: String)] = []
+    var problems: [(model: String?, sentence: String)] = []
+    var (onlyLeft, onlyRight): ([String], [String]) = ([], [])
     for name in names.sorted(by: { $0.utf8.lexicographicallyPrecedes($1.utf8) }) {
       switch (before[name], after[name]) {
       case (let old?, let new?):
@@ -28,10 +29,11 @@ struct StoreComparison {
       case (let only?, nil), (nil, let only?):
         let side = before[name] == nil ? right : left
         guard try Self.hasRecords(only, side.access) else { continue }
-        problems.append((name, "Only \(side.name) has the model \(name), with records."))
+        if before[name] == nil { onlyRight.append(name) } else { onlyLeft.append(name) }
       case (nil, nil): continue
       }
     }
+    problems += [(left, onlyLeft), (right, onlyRight)].compactMap(Self.problem)
     guard problems.isEmpty else {
       throw StoreError(
         .schemaMismatch,
@@ -41,6 +43,15 @@ struct StoreComparison {
     for model in models {
       try model.compare(left.access.connection, right.access.connection, body)
     }
+  }
+
+  /// The models that only one side has.
+  private static func problem(
+    _ side: Side, _ names: [String]
+  ) -> (model: String?, sentence: String)? {
+    guard let first = names.first else { return nil }
+    let list = names.count == 1 ? "model \(first)" : "models \(names.joined(separator: ", "))"
+    return (names.count == 1 ? first : nil, "Only \(side.name) has the \(list), with records.")
   }
 
   private static func tables(of access: _TransactionAccess) -> [String: ModelSchema] {

@@ -13,11 +13,14 @@ extension StatementRunner {
       if key != nil { field = candidate }
     }
     let place = field.map { "\(schema.name).\($0.name)" } ?? schema.name
+    // If none is stored, it is one that was to be written.
+    let value = field == nil && schema.kind == .table ? "A new value" : "A stored value"
+    let cure = field == nil && schema.kind == .table ? "Shorten it" : "Leave the field out"
     return StoreError(
       .invalidValue,
       """
-      A stored value of \(place) is larger than the \(connection.maxValueSize) bytes that this \
-      store accepts per value. Leave the field out, or raise StoreConfiguration.maxValueSize.
+      \(value) of \(place) is larger than the \(connection.maxValueSize) bytes that this store \
+      accepts per value. \(cure), or raise StoreConfiguration.maxValueSize.
       """, model: schema.name, field: field?.name, key: key?.isEmpty == false ? key : nil,
       sqliteCode: error.code.rawValue)
   }

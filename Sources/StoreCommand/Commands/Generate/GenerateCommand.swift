@@ -37,6 +37,12 @@ struct GenerationOptions: ParsableArguments {
 extension GeneratingCommand {
   var hasData: Bool { false }
 
+  func validate() throws {
+    guard options.format == nil else {
+      throw ValidationError("The command decides what it writes, so it takes no format.")
+    }
+  }
+
   func run(_ context: CommandContext) throws -> ExitCode {
     let opened = try context.openForReading()
     for error in try opened.store.unreadableEntries() { throw error }
