@@ -92,12 +92,22 @@ public final class Store: Sendable {
         return try StoreEngines.lease(at: path, configuration: configuration, report: onError)
       }
     }
-    do {
-      return try leased()
-    } catch let unfit as UnfitMember {
-      guard let ledger = configuration.ledger else { throw unfit.reason }
-      onError(try ledger.rebuild(path, configuration, because: unfit))
-      return try leased()
+    guard let ledger = configuration.ledger else { return try leased() }
+    var attempts = 3
+    while true {
+      attempts -= 1
+      do {
+        return try leased()
+      } catch let unfit as UnfitMember {
+        guard attempts > 0 else { throw unfit.reason }
+        if let notice = try ledger.rebuild(path, configuration, because: unfit) { onError(notice) }
+      } catch let outdated as OutdatedSharedSchema {
+        guard attempts > 0 else { throw outdated.reason }
+        let change = try ledger.changeSchema(
+          of: path, declaring: declarations, configuration, report: onError)
+        // If that was not enough, a second change is not, either.
+        if change == .made { attempts = min(attempts, 1) }
+      }
     }
   }
 
@@ -116,7 +126,8 @@ public final class Store: Sendable {
         try lease.engine.declare(declarations, allowing: configuration.schemaChanges)
       } catch {
         // The file of a member may be replaced then.
-        lease.end(error is UnfitMember ? .waiting : .whenIdle)
+        let isRepeated = error is UnfitMember || error is OutdatedSharedSchema
+        lease.end(isRepeated ? .waiting : .whenIdle)
         throw error
       }
       return lease

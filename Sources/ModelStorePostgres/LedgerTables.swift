@@ -84,6 +84,17 @@
       INSERT INTO modelstore.commits(store, number, tx, hash, record)
       SELECT store, $2, $3, $4, $5 FROM moved
       """)
+    /// As ``append``, with another schema.
+    static let appendSchema = Statement(
+      "ms_app_schema",
+      """
+      WITH moved AS (
+        UPDATE modelstore.heads SET number = $2, hash = $4, epoch = $8, schema = $9
+        WHERE store = $1 AND number = $6 AND hash = $7 RETURNING store
+      )
+      INSERT INTO modelstore.commits(store, number, tx, hash, record)
+      SELECT store, $2, $3, $4, $5 FROM moved
+      """)
     static let find = Statement(
       "ms_find",
       "SELECT number FROM modelstore.commits WHERE store = $1 AND tx = $2")

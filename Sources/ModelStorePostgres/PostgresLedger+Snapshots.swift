@@ -74,18 +74,28 @@
         }
         let newest = results[1].rowCount == 0 ? nil : results[1].number(0, 0)
         if let newest, newest >= number { return }
-        try send(snapshot, at: number, hash: hash, connection)
-        let kept = newest ?? .founding
-        let finished = try connection.run(
-          [
-            (.dropSnapshots, [.text(store), .integer(number.rawValue)]),
-            (.dropCommits, [.text(store), .integer(kept.rawValue)]),
-            (.dropMembers, [.text(store)]), (.commit, []),
-          ], until: transferTime)
-        guard finished[3].tag == "COMMIT" else {
+        try replace(newest ?? .founding, by: snapshot, at: number, hash: hash, connection)
+        let finished = try connection.run([(.commit, [])], until: transferTime)
+        guard finished[0].tag == "COMMIT" else {
           throw LedgerError.failed("PostgreSQL rolled the snapshot back.")
         }
       }
+    }
+
+    /// Adds a snapshot to the running transaction, and removes what no member needs any more.
+    ///
+    /// - Parameter newest: The commit of the newest snapshot before.
+    func replace(
+      _ newest: CommitNumber, by snapshot: any SnapshotSource, at number: CommitNumber,
+      hash: CommitHash, _ connection: PostgresConnection
+    ) throws {
+      try send(snapshot, at: number, hash: hash, connection)
+      _ = try connection.run(
+        [
+          (.dropSnapshots, [.text(store), .integer(number.rawValue)]),
+          (.dropCommits, [.text(store), .integer(newest.rawValue)]),
+          (.dropMembers, [.text(store)]),
+        ], until: transferTime)
     }
 
     package func snapshot() throws -> (any SnapshotReader)? {
@@ -129,7 +139,7 @@
       _ = try connection.run([(.begin, []), (.limit, transferLimits)], until: transferTime)
     }
 
-    private var transferLimits: [Argument] {
+    var transferLimits: [Argument] {
       [limits.snapshot, limits.snapshot + limits.work, limits.snapshot]
         .map { .text("\($0.milliseconds)") }
     }

@@ -6,7 +6,9 @@
     let head: LedgerStanding
     let missed: [LedgerCommit]
     private let ledger: PostgresLedger
-    private let start = ContinuousClock.now
+    /// When PostgreSQL ends the turn, by the member's clock.
+    private var deadline: ContinuousClock.Instant
+    private var limit: Duration
     /// nil after the turn has ended. If the turn is released before, the lease rolls back.
     private var lease: ConnectionLane.Lease?
 
@@ -18,6 +20,20 @@
       self.lease = lease
       self.head = head
       self.missed = missed
+      limit = ledger.limits.turn
+      deadline = .now + limit
+    }
+
+    func extend() throws {
+      guard let connection = lease?.connection else { preconditionFailure("The turn has ended.") }
+      guard ContinuousClock.now < deadline else { throw tookTooLong }
+      do {
+        _ = try connection.run([(.limit, ledger.transferLimits)], until: ledger.limits.answerTime)
+      } catch let failure as PostgresFailure {
+        throw failure.isIdleTooLong ? tookTooLong : failure.ledgerError
+      }
+      limit = ledger.limits.snapshot
+      deadline = .now + limit
     }
 
     func pass() {
@@ -32,14 +48,40 @@
     func append(_ commit: LedgerCommit) throws {
       let lease = takeLease()
       defer { lease.end() }
-      let connection = lease.connection
-      let arguments = try arguments(of: commit)
-      guard start.duration(to: .now) < ledger.limits.turn else { throw tookTooLong }
+      try append(.append, try arguments(of: commit), commit, lease.connection)
+    }
+
+    func append(_ commit: LedgerCommit, changingTo schema: LedgerSchema) throws {
+      let lease = takeLease()
+      defer { lease.end() }
+      let arguments =
+        try arguments(of: commit) + [.integer(schema.epoch), .bytes(schema.digest)]
+      guard ContinuousClock.now < deadline else { throw tookTooLong }
+      do {
+        let newest = try lease.connection.run(
+          [(.newestSnapshot, [.text(ledger.store)])], until: ledger.limits.answerTime)[0]
+        try ledger.replace(
+          newest.rowCount == 0 ? .founding : newest.number(0, 0), by: schema.snapshot,
+          at: commit.number, hash: commit.hash, lease.connection)
+      } catch let failure as PostgresFailure {
+        throw failure.isIdleTooLong ? tookTooLong : failure.ledgerError
+      }
+      // PostgreSQL waited for each part, so the turn may last as long again.
+      deadline = .now + limit
+      try append(.appendSchema, arguments, commit, lease.connection)
+    }
+
+    /// Adds the commit, and ends the transaction.
+    private func append(
+      _ statement: Statement, _ arguments: [Argument], _ commit: LedgerCommit,
+      _ connection: PostgresConnection
+    ) throws {
+      guard ContinuousClock.now < deadline else { throw tookTooLong }
       // PostgreSQL compresses a large record and writes it twice, which takes it some time.
       let end = ledger.limits.answerTime + .seconds(commit.record.count >> 20)
       do {
         try connection.check()
-        try connection.add(.append, arguments)
+        try connection.add(statement, arguments)
       } catch let failure as PostgresFailure {
         // COMMIT was not sent.
         throw failure.isIdleTooLong ? tookTooLong : failure.ledgerError
@@ -80,7 +122,7 @@
 
     private var tookTooLong: LedgerError {
       .failed(
-        "The transaction took longer than \(ledger.limits.turn), after which PostgreSQL lets other "
+        "The transaction took longer than \(limit), after which PostgreSQL lets other "
           + "members write. Write less in one transaction.")
     }
 

@@ -6,7 +6,7 @@ package struct LedgerLaw: Sendable, CustomStringConvertible {
   package let description: String
   package let check: @Sendable (LedgerWorld) throws -> Void
 
-  package static let all = turns + outcomes + content + snapshots
+  package static let all = turns + outcomes + content + snapshots + schemas
 
   init(_ description: String, _ check: @escaping @Sendable (LedgerWorld) throws -> Void) {
     self.description = description

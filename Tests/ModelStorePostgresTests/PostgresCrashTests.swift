@@ -194,6 +194,23 @@
       #expect(try idle.commit([2]).number == commits.last?.number.next)
     }
 
+    /// A change of the schema takes longer than a write.
+    @Test func anExtendedTurnLastsLonger() throws {
+      var limits = Limits()
+      limits.turn = .milliseconds(100)
+      let member = try server.ledger("music", limits: limits)
+      let turn = try member.turn(after: .founding, deadline: .seconds(60))
+      try turn.extend()
+      let start = ContinuousClock.now
+      while start.duration(to: .now) < limits.turn * 3 {}
+      let change = turn.head.next([2])
+      try turn.append(
+        change,
+        changingTo: LedgerSchema(epoch: 2, digest: [1], snapshot: PartsSource([[1], [2]])))
+      #expect(try ledger.standing()?.number == change.number)
+      #expect(try ledger.standing()?.epoch == 2)
+    }
+
     @Test func aTurnThatAnAdministratorEndsChangesNothing() throws {
       let turn = try ledger.turn(after: .founding, deadline: .seconds(60))
       try server.execute(

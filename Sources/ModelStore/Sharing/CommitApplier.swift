@@ -19,7 +19,8 @@ final class CommitApplier {
   /// - Returns: The record of the file afterwards, and the number of commits that were new.
   /// - Throws: ``StoreError`` with code `memberDiverged` if the file is not as it was where the
   ///   commit was made; `memberOutdated` if commits are missing before `commits`;
-  ///   `ledgerLostCommits` if the hashes do not follow each other. The file is unchanged then.
+  ///   `ledgerLostCommits` if the hashes do not follow each other. ``SchemaChanged`` if the first
+  ///   new commit changes the schema; those before one are applied. The file is unchanged then.
   func apply(_ commits: [LedgerCommit]) throws -> (member: MemberRecord, count: Int) {
     try connection.inTransaction {
       guard var member = try MemberRecord(reading: connection) else { throw StoreError.notAMember }
@@ -29,13 +30,13 @@ final class CommitApplier {
         guard commit.number <= member.number.next else {
           throw StoreError.outdated(member.number, oldest: commit.number)
         }
-        let record = try CommitRecord(commit)
-        guard commit.number == member.number.next, record.previous == member.hash else {
-          throw StoreError(
-            .ledgerLostCommits,
-            "The commit \(commit.number) of the ledger does not follow the commit \(member.number) that this file has. The ledger has probably lost commits, or been restored to an earlier state. Nothing was applied. Keep the file, and compare it with a new member before you decide which content to keep."
-          )
+        if let change = try SchemaCommit(commit) {
+          try check(change.previous, before: change.number, member)
+          guard count > 0 else { throw SchemaChanged(number: change.number) }
+          break
         }
+        let record = try CommitRecord(commit)
+        try check(record.previous, before: commit.number, member)
         try apply(record, tables)
         member.number = commit.number
         member.hash = commit.hash
@@ -44,6 +45,16 @@ final class CommitApplier {
       if count > 0 { try MemberRecord.advance(to: member.number, member.hash, on: connection) }
       return (member, count)
     }
+  }
+
+  private func check(
+    _ previous: CommitHash, before number: CommitNumber, _ member: MemberRecord
+  ) throws {
+    guard number != member.number.next || previous != member.hash else { return }
+    throw StoreError(
+      .ledgerLostCommits,
+      "The commit \(number) of the ledger does not follow the commit \(member.number) that this file has. The ledger has probably lost commits, or been restored to an earlier state. Nothing was applied. Keep the file, and compare it with a new member before you decide which content to keep."
+    )
   }
 
   /// The commit that the file has.

@@ -63,8 +63,8 @@ package protocol CommitLedger: Sendable {
   func members() throws -> [MemberStanding]
 }
 
-/// The right to make the next commit. It ends once: by ``append(_:)`` or by ``pass()``. A second
-/// call is a programming error.
+/// The right to make the next commit. It ends once: by ``append(_:)``, ``append(_:changingTo:)`` or
+/// ``pass()``. A second call is a programming error.
 package protocol LedgerTurn: AnyObject {
   /// The newest commit. It stays the newest until the turn ends.
   var head: LedgerStanding { get }
@@ -77,8 +77,32 @@ package protocol LedgerTurn: AnyObject {
   ///   commit: ask ``CommitLedger/resolve(_:deadline:)``. After every other error it does not.
   func append(_ commit: LedgerCommit) throws
 
+  /// Gives the turn the time that a change of the schema takes: 10 minutes from now.
+  ///
+  /// - Throws: ``LedgerError``. The turn goes on.
+  func extend() throws
+
+  /// As ``append(_:)``, for a commit that changes the schema. The ledger has the new schema and the
+  /// snapshot as soon as it has the commit.
+  func append(_ commit: LedgerCommit, changingTo schema: LedgerSchema) throws
+
   /// Ends the turn without a commit. If the ledger cannot be reached, the turn ends by itself.
   func pass()
+}
+
+/// Another schema for all members of a shared store.
+package struct LedgerSchema {
+  /// As ``LedgerStanding/epoch`` and ``LedgerStanding/schema``.
+  package let epoch: Int64
+  package let digest: [UInt8]
+  /// The store with this schema. Members begin again from it.
+  package let snapshot: any SnapshotSource
+
+  package init(epoch: Int64, digest: [UInt8], snapshot: any SnapshotSource) {
+    self.epoch = epoch
+    self.digest = digest
+    self.snapshot = snapshot
+  }
 }
 
 /// What a ledger answers a member that may publish a snapshot.

@@ -128,7 +128,7 @@ private enum IdentityTag: UInt8 {
 }
 
 /// Writes the parts of a record.
-private struct RecordWriter {
+struct RecordWriter {
   var bytes: [UInt8] = []
 
   /// Adds a number in zigzag form, so that small negative numbers are short too.
@@ -197,7 +197,7 @@ private struct RecordWriter {
 }
 
 /// Reads the parts of a record. The bytes may come from anybody, so each count is checked.
-private struct RecordReader {
+struct RecordReader {
   enum Damage: Error { case bytes, laterVersion }
 
   private let bytes: [UInt8]

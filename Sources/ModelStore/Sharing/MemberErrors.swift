@@ -20,7 +20,16 @@ extension StoreError {
 
   static func otherEpoch(_ path: String, _ store: String) -> StoreError {
     StoreError(
-      .memberDiverged, "The schema of the shared store \(store) is not that of \(path). \(remedy)")
+      .memberOutdated,
+      "The schema of the shared store \(store) has changed, and \(path) has the earlier one. \(remedy)"
+    )
+  }
+
+  static func schemaChanged(_ number: CommitNumber) -> StoreError {
+    StoreError(
+      .memberOutdated,
+      "The commit \(number) changes the schema of the shared store, and this file has the commits before it. Update this program if it has earlier models. \(remedy)"
+    )
   }
 
   static func otherSchema(_ path: String, _ store: String) -> StoreError {
@@ -28,6 +37,15 @@ extension StoreError {
       .memberDiverged,
       "Tables, indexes or triggers of \(path) are not those of the shared store \(store). Another program has probably changed them without the ledger. \(remedy)"
     )
+  }
+
+  static func unknownSchemaChange(_ transaction: TransactionID) -> StoreError {
+    var error = StoreError(
+      .outcomeUnknown,
+      "The connection to the ledger broke while a change of the schema was on its way, and the ledger cannot be asked yet. Open the store again: it begins from the new schema, or repeats the change."
+    )
+    error.transaction = transaction
+    return error
   }
 
   /// - Parameter oldest: The oldest commit that the ledger keeps.

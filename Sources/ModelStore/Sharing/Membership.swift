@@ -72,20 +72,29 @@ final class Membership: Sendable {
   func beginTurn() throws -> MemberTurn? {
     guard isActive else { return nil }
     do {
-      try resolve()
-      // A turn holds back all members, so only few commits may be missed when it begins.
-      let number = try isNearHead ? applying { try $0.standing().number } : catchUp()
-      let turn = try ledger.turn(after: number, deadline: patience)
-      do {
-        let member = try apply(turn.missed)
-        try check(member, against: turn.head)
-        return MemberTurn(turn, of: self, after: member)
-      } catch {
-        turn.pass()
-        throw error
-      }
+      let (turn, member) = try takeTurn()
+      return MemberTurn(turn, of: self, after: member)
     } catch {
       throw Self.storeError(error)
+    }
+  }
+
+  /// As ``beginTurn()``, for a file that no store has open.
+  ///
+  /// - Returns: The turn, and the record of the file, which has every commit.
+  /// - Throws: Also ``LedgerError`` and ``SchemaChanged``.
+  func takeTurn() throws -> (turn: any LedgerTurn, member: MemberRecord) {
+    try resolve()
+    // A turn holds back all members, so only few commits may be missed when it begins.
+    let number = try isNearHead ? applying { try $0.standing().number } : catchUp()
+    let turn = try ledger.turn(after: number, deadline: patience)
+    do {
+      let member = try apply(turn.missed)
+      try check(member, against: turn.head)
+      return (turn, member)
+    } catch {
+      turn.pass()
+      throw error
     }
   }
 
@@ -113,7 +122,7 @@ final class Membership: Sendable {
   private var lostCommits: StoreError { .lostCommits(path, name) }
 
   /// The schema of the file, as the transaction on `connection` sees it.
-  fileprivate func schema(on connection: Connection) throws -> SharedSchema {
+  func schema(on connection: Connection) throws -> SharedSchema {
     let version = try connection.schemaVersion()
     if let known = state.withLock({ $0.schema }), known.version == version { return known.schema }
     let schema = try SharedSchema(reading: connection)
@@ -122,7 +131,7 @@ final class Membership: Sendable {
   }
 
   /// - Throws: ``StoreError`` with code `memberDiverged` if the file has not the schema of `head`.
-  fileprivate func check(_ schema: SharedSchema, against head: LedgerStanding) throws {
+  func check(_ schema: SharedSchema, against head: LedgerStanding) throws {
     guard schema.digest != head.schema else { return }
     throw StoreError.otherSchema(path, name)
   }
@@ -141,7 +150,7 @@ final class Membership: Sendable {
   /// until it knows, or until the busy timeout.
   ///
   /// - Parameter commit: The commit in question.
-  fileprivate func hasCommitted(_ commit: LedgerCommit) throws -> Bool {
+  func hasCommitted(_ commit: LedgerCommit) throws -> Bool {
     state.withLock { $0.unresolved = commit.transaction }
     let start = ContinuousClock.now
     while true {
@@ -201,6 +210,7 @@ final class Membership: Sendable {
   /// be reached, it does nothing.
   ///
   /// - Throws: ``StoreError`` with code `memberDiverged`, `memberOutdated` or `ledgerLostCommits`.
+  ///   ``SchemaChanged``.
   func checkFits() throws {
     do {
       _ = try catchUp()
@@ -218,14 +228,17 @@ final class Membership: Sendable {
 
   private func apply(_ commits: [LedgerCommit]) throws -> MemberRecord {
     try applying { applier in
-      guard !commits.isEmpty else { return try applier.standing() }
-      let applied = try applier.apply(commits)
-      snapshots.count(commits.suffix(applied.count))
-      return applied.member
+      guard let last = commits.last?.number else { return try applier.standing() }
+      while true {
+        let applied = try applier.apply(commits)
+        snapshots.count(commits.suffix(applied.count))
+        // It stops before a commit that changes the schema, which the next call reports.
+        if applied.member.number >= last { return applied.member }
+      }
     }
   }
 
-  private func applying<Result: Sendable>(
+  func applying<Result: Sendable>(
     _ body: (CommitApplier) throws -> Result
   ) throws -> Result {
     try applier.withLockUnchecked { applier in
@@ -367,6 +380,7 @@ final class Membership: Sendable {
   static func storeError(_ error: any Error) -> any Error {
     switch error {
     case let error as LedgerError: error.storeError
+    case let changed as SchemaChanged: StoreError.schemaChanged(changed.number)
     case let failure as ConnectionFailure: failure.storeError
     case let error as SQLiteError: StoreError(error)
     default: error

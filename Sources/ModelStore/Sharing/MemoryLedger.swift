@@ -269,9 +269,12 @@ package final class MemoryLedger: CommitLedger {
     }
   }
 
-  fileprivate func append(_ commit: LedgerCommit) throws {
+  fileprivate func append(_ commit: LedgerCommit, changingTo schema: LedgerSchema?) throws {
     defer { endTurn() }
     try reach(.append)
+    let parts = try schema.map {
+      try Parts($0.snapshot, number: commit.number, hash: commit.hash)
+    }
     try change { store in
       guard commit.number == store.standing.number.next else {
         throw LedgerError.mismatch(
@@ -283,6 +286,11 @@ package final class MemoryLedger: CommitLedger {
       store.commits.append(commit)
       store.standing.number = commit.number
       store.standing.hash = commit.hash
+      guard let schema, let parts else { return }
+      store.standing.epoch = schema.epoch
+      store.standing.schema = schema.digest
+      store.removeCommits(before: store.snapshot.number)
+      store.snapshot = parts
     }
     let bells = state.withLock { Array($0.bells.values) }
     if !bells.isEmpty { ringing.async { for ring in bells { ring() } } }
@@ -333,9 +341,16 @@ package final class MemoryLedger: CommitLedger {
 
     deinit { if !isOver { ledger.endTurn() } }
 
+    func extend() throws {}
+
     func append(_ commit: LedgerCommit) throws {
       end()
-      try ledger.append(commit)
+      try ledger.append(commit, changingTo: nil)
+    }
+
+    func append(_ commit: LedgerCommit, changingTo schema: LedgerSchema) throws {
+      end()
+      try ledger.append(commit, changingTo: schema)
     }
 
     func pass() {

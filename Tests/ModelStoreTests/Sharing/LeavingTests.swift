@@ -5,16 +5,6 @@ import Testing
 
 /// Members that become ordinary stores again.
 @Suite(.tags(.unit), .timeLimit(.minutes(30))) struct LeavingTests {
-  /// The code of the error that `body` throws; nil if it throws none.
-  private static func code(_ body: () throws -> Void) -> StoreError.Code? {
-    do {
-      try body()
-      return nil
-    } catch {
-      return (error as? StoreError)?.code
-    }
-  }
-
   @Test func aMemberLeavesWithEverythingThatOthersCommitted() throws {
     let world = try SharedWorld()
     try world.members[0].write { tx in _ = try tx.insert(Artist(id: 1, name: "Ada")) }
@@ -50,7 +40,7 @@ import Testing
     let world = try SharedWorld()
     try world.members[1].leaveSharedStore()
     world.close(1)
-    #expect(Self.code { try world.member(1).close() } == .configurationConflict)
+    #expect(SharedWorld.code { try world.member(1).close() } == .configurationConflict)
     // Without the ledger it opens.
     try world.open(1, StoreConfiguration(changeJournal: .full)).close()
   }
@@ -81,7 +71,7 @@ import Testing
     }
     let world = try SharedWorld(ledger: ledger)
     cut.isOn = true
-    #expect(Self.code { try world.members[1].leaveSharedStore() } == .ledgerUnavailable)
+    #expect(SharedWorld.code { try world.members[1].leaveSharedStore() } == .ledgerUnavailable)
     cut.isOn = false
     try world.members[1].write { tx in _ = try tx.insert(Artist(id: 1, name: "Ada")) }
     try world.checkEqual()
@@ -104,7 +94,7 @@ import Testing
   @Test func anOrdinaryStoreCannotLeave() throws {
     let directory = try TemporaryDirectory()
     let store = try Store(at: directory.file("a.store"), models: Artist.self)
-    #expect(Self.code { try store.leaveSharedStore() } == .misuse)
+    #expect(SharedWorld.code { try store.leaveSharedStore() } == .misuse)
     #expect(try store.sharedStoreName() == nil)
   }
 
@@ -115,13 +105,13 @@ import Testing
     let store = try Store(at: directory.file("a.store"), models: Artist.self)
     try store.checkCanFound(other)
     #expect(try other.hasStore() == false)
-    #expect(Self.code { try store.checkCanFound(world.shared) } == .configurationConflict)
+    #expect(SharedWorld.code { try store.checkCanFound(world.shared) } == .configurationConflict)
     #expect(
-      Self.code { try world.members[0].checkCanFound(world.shared) } == .configurationConflict)
+      SharedWorld.code { try world.members[0].checkCanFound(world.shared) } == .configurationConflict)
     store.close()
     try PlainDatabase(directory.file("a.store")).execute(
       "CREATE VIRTUAL TABLE words USING fts5(word)")
     let again = try Store(at: directory.file("a.store"), models: Artist.self)
-    #expect(Self.code { try again.checkCanFound(other) } == .unsupportedSchema)
+    #expect(SharedWorld.code { try again.checkCanFound(other) } == .unsupportedSchema)
   }
 }

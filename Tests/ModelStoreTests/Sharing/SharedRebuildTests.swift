@@ -6,15 +6,6 @@ import Testing
 
 /// A member whose file no longer fits the shared store begins again, if the program asks for it.
 @Suite(.tags(.unit), .timeLimit(.minutes(30))) struct SharedRebuildTests {
-  private static func code(_ body: () throws -> Void) -> StoreError.Code? {
-    do {
-      try body()
-      return nil
-    } catch {
-      return (error as? StoreError)?.code
-    }
-  }
-
   /// A world whose member 1 is closed and diverged: its artist has another name, and the ledger has
   /// a commit that changes it.
   private static func diverged(isAsked: Bool) throws -> SharedWorld {
@@ -66,7 +57,7 @@ import Testing
   @Test func aDivergedMemberStaysUnlessTheProgramAsks() throws {
     let world = try Self.diverged(isAsked: false)
     try world.reopen(1)
-    #expect(Self.code { try world.members[1].refresh() } == .memberDiverged)
+    #expect(SharedWorld.code { try world.members[1].refresh() } == .memberDiverged)
     #expect(try world.members[1].fetch(Artist.all).map { $0.name } == ["x"])
     #expect(!world.exists(1, ".diverged-1"))
   }
@@ -104,7 +95,7 @@ import Testing
     try PlainDatabase(world.path(1)).execute("UPDATE _ms_member SET number = 5")
     world.rebuildsMembers(true)
     try world.reopen(1)
-    #expect(Self.code { try world.members[1].refresh() } == .ledgerLostCommits)
+    #expect(SharedWorld.code { try world.members[1].refresh() } == .ledgerLostCommits)
     while world.reports.events.isEmpty {}
     #expect(world.reports.events.map(\.code) == [.ledgerLostCommits])
     #expect(try world.members[1].fetch(Artist.all).map { $0.name } == ["Ada"])
@@ -115,7 +106,7 @@ import Testing
     let world = try Self.diverged(isAsked: true)
     let other = try PlainDatabase(world.path(1))
     #expect(try other.rows("SELECT name FROM Artist") == [[.text("x")]])
-    #expect(Self.code { try world.reopen(1) } == .busy)
+    #expect(SharedWorld.code { try world.reopen(1) } == .busy)
     #expect(!world.exists(1, ".diverged-1"))
     withExtendedLifetime(other) {}
   }
@@ -133,7 +124,7 @@ import Testing
     world.rebuildsMembers(true)
     isAway.withLock { $0 = true }
     // Without commits the member cannot be checked, so it opens as it is.
-    let code = Self.code {
+    let code = SharedWorld.code {
       try world.reopen(1)
       world.close(1)
     }

@@ -33,15 +33,6 @@ import Testing
       .publishIfDue { try MemberCopying(engine: store.engine).copy(for: nil) }
   }
 
-  private static func code(_ body: () throws -> Void) -> StoreError.Code? {
-    do {
-      try body()
-      return nil
-    } catch {
-      return (error as? StoreError)?.code
-    }
-  }
-
   @Test func membersPublishSnapshotsAndTheLedgerRemovesOldCommits() throws {
     let world = try SharedWorld(snapshotByteCountMin: 1)
     try Self.writeUntilSnapshot(world, by: world.members[0])
@@ -80,8 +71,8 @@ import Testing
       #expect(try Self.publish(world.members[0], in: world.ledger))
     }
     let old = try world.member(1)
-    #expect(Self.code { try old.refresh() } == .memberOutdated)
-    let code = Self.code { try old.write { tx in _ = try tx.insert(Artist(id: 9, name: "Cy")) } }
+    #expect(SharedWorld.code { try old.refresh() } == .memberOutdated)
+    let code = SharedWorld.code { try old.write { tx in _ = try tx.insert(Artist(id: 9, name: "Cy")) } }
     #expect(code == .memberOutdated)
     #expect(try old.fetch(Artist.all).map { $0.name } == ["Ada"])
   }
@@ -147,7 +138,7 @@ import Testing
     let world = try SharedWorld()
     try Self.write(world.members[0])
     try PlainDatabase(world.path(1)).execute("CREATE INDEX other ON Plain (b)")
-    #expect(Self.code { try Self.publish(world.members[1], in: world.ledger) } == .memberDiverged)
+    #expect(SharedWorld.code { try Self.publish(world.members[1], in: world.ledger) } == .memberDiverged)
     #expect(try Self.newest(world) == 0)
     #expect(try Self.publish(world.members[0], in: world.ledger))
   }
@@ -169,7 +160,7 @@ import Testing
     let store = try world.member(0, busyTimeout: .milliseconds(50))
     let other = world.members[1]
     let shared = world.ledger
-    let code = Self.code {
+    let code = SharedWorld.code {
       try store.write { tx in
         try tx.insert(Artist(id: 1, name: "Ada"))
         transaction.withLock { $0 = tx.id }

@@ -181,15 +181,6 @@ import Testing
 
 /// What happens when the ledger, a file or a program is not as it should be.
 @Suite(.tags(.unit), .timeLimit(.minutes(30))) struct SharedStoreFailureTests {
-  private static func code(_ body: () throws -> Void) -> StoreError.Code? {
-    do {
-      try body()
-      return nil
-    } catch {
-      return (error as? StoreError)?.code
-    }
-  }
-
   /// A ledger that fails at a step while it is told to.
   private final class Failing: Sendable {
     private let failures = Mutex<[MemoryLedger.Step: LedgerError]>([:])
@@ -213,7 +204,7 @@ import Testing
     let world = try SharedWorld(ledger: failing.ledger)
     try world.members[0].write { tx in _ = try tx.insert(Artist(id: 1, name: "Ada")) }
     failing.fail(.turn)
-    let code = Self.code {
+    let code = SharedWorld.code {
       try world.members[0].write { tx in _ = try tx.insert(Artist(id: 2, name: "Bo")) }
     }
     #expect(code == .ledgerUnavailable)
@@ -230,7 +221,7 @@ import Testing
     let failing = Failing()
     let world = try SharedWorld(ledger: failing.ledger)
     var transaction: TransactionID?
-    let code = Self.code {
+    let code = SharedWorld.code {
       try world.members[0].write { tx in
         try tx.insert(Artist(id: 1, name: "Ada"))
         transaction = tx.id
@@ -254,10 +245,10 @@ import Testing
     world.close(0)
     let store = try world.member(0, busyTimeout: .milliseconds(50))
     func write(_ id: Int64) -> StoreError.Code? {
-      Self.code { try store.write { tx in _ = try tx.insert(Artist(id: id, name: "Ada")) } }
+      SharedWorld.code { try store.write { tx in _ = try tx.insert(Artist(id: id, name: "Ada")) } }
     }
     var transaction: TransactionID?
-    let first = Self.code {
+    let first = SharedWorld.code {
       try store.write { tx in
         try tx.insert(Artist(id: 1, name: "Ada"))
         transaction = tx.id
@@ -288,7 +279,7 @@ import Testing
       #expect(throws: PlainDatabase.Failure.self) { try shell.execute(statement) }
     }
     let alone = try world.open(1, StoreConfiguration(changeJournal: .full))
-    let code = Self.code { try alone.write { tx in _ = try tx.insert(Artist(id: 2, name: "Bo")) } }
+    let code = SharedWorld.code { try alone.write { tx in _ = try tx.insert(Artist(id: 2, name: "Bo")) } }
     #expect(code == .configurationConflict)
     alone.close()
     #expect(try world.content(1) == before)
@@ -298,7 +289,7 @@ import Testing
     let world = try SharedWorld()
     world.close(1)
     let before = try world.content(1)
-    let code = Self.code {
+    let code = SharedWorld.code {
       let store = try Store(
         at: world.path(1), models: Artist.self, Album.self,
         migrations: [
@@ -320,7 +311,7 @@ import Testing
     try PlainDatabase(world.path(1)).execute("CREATE INDEX other ON Plain (b)")
     let store = try world.member(1)
     let head = try world.ledger.standing()
-    let alone = Self.code {
+    let alone = SharedWorld.code {
       try store.write { tx in _ = try tx.insert(Artist(id: 9, name: "Ada")) }
     }
     #expect(alone == .memberDiverged)
@@ -358,7 +349,7 @@ import Testing
       """)
     let store = try world.member(1)
     try world.members[0].write { tx in try tx.set(\Artist.name, to: "Eve", for: 1) }
-    #expect(Self.code { try store.refresh() } == .memberDiverged)
+    #expect(SharedWorld.code { try store.refresh() } == .memberDiverged)
     #expect(try store.fetch(Artist.all).map { $0.name } == ["x"])
   }
 
@@ -372,7 +363,7 @@ import Testing
     try file.execute("DROP TRIGGER _ms_member_update_Plain; UPDATE Plain SET b = 2")
     let store = try world.member(1)
     try world.members[0].write { tx in try tx.execute("UPDATE Plain SET b = 3") }
-    #expect(Self.code { try store.refresh() } == .memberDiverged)
+    #expect(SharedWorld.code { try store.refresh() } == .memberDiverged)
     #expect(try file.rows("SELECT b FROM Plain") == [[.real(2)]])
   }
 
@@ -383,7 +374,7 @@ import Testing
     let file = try PlainDatabase(world.path(0))
     try file.execute("UPDATE _ms_member SET number = 5")
     let store = try world.member(0)
-    let code = Self.code { try store.write { tx in _ = try tx.insert(Artist(id: 2, name: "Bo")) } }
+    let code = SharedWorld.code { try store.write { tx in _ = try tx.insert(Artist(id: 2, name: "Bo")) } }
     #expect(code == .ledgerLostCommits)
   }
 
@@ -393,13 +384,13 @@ import Testing
     world.close(0)
     try PlainDatabase(world.path(0)).execute("UPDATE _ms_member SET number = 5")
     let store = try world.member(0)
-    #expect(Self.code { try store.refresh() } == .ledgerLostCommits)
+    #expect(SharedWorld.code { try store.refresh() } == .ledgerLostCommits)
     #expect(try store.fetch(Artist.all).map { $0.name } == ["Ada"])
     store.close()
     // The number is right, and the commit another one.
     try PlainDatabase(world.path(0)).execute("UPDATE _ms_member SET number = 1, hash = x'00'")
     let other = try world.member(0)
-    #expect(Self.code { try other.refresh() } == .ledgerLostCommits)
+    #expect(SharedWorld.code { try other.refresh() } == .ledgerLostCommits)
   }
 
   @Test func aLoserOfTheFoundingSaysWhatToDo() throws {
@@ -416,7 +407,7 @@ import Testing
       }
     }
     // Opening it once more does not make it a member of the other's store.
-    for _ in 1...2 { #expect(Self.code { _ = try world.member(0) } == .configurationConflict) }
+    for _ in 1...2 { #expect(SharedWorld.code { _ = try world.member(0) } == .configurationConflict) }
   }
 
   @Test func aMemberNeedsAWriteAheadLog() throws {
@@ -424,9 +415,9 @@ import Testing
     try PlainDatabase(world.path(0)).execute("CREATE TABLE Other (a)")
     var configuration = StoreConfiguration(journalMode: .asFound)
     configuration.ledger = world.shared
-    #expect(Self.code { _ = try world.open(0, configuration) } == .configurationConflict)
+    #expect(SharedWorld.code { _ = try world.open(0, configuration) } == .configurationConflict)
     #expect(
-      Self.code { _ = try Store.inMemory(models: Artist.self, configuration: configuration) }
+      SharedWorld.code { _ = try Store.inMemory(models: Artist.self, configuration: configuration) }
         == .configurationConflict)
     #expect(try world.ledger.standing() == nil)
   }
@@ -439,7 +430,7 @@ import Testing
     try own.write { tx in _ = try tx.insert(Artist(id: 9, name: "Own")) }
     own.close()
     let before = try world.content(7)
-    let code = Self.code {
+    let code = SharedWorld.code {
       _ = try Store.restore(world.path(7), from: backup)
     }
     #expect(code == .unsupportedSchema)
@@ -450,9 +441,9 @@ import Testing
     let world = try SharedWorld()
     let before = try world.content(0)
     let codes: [StoreError.Code?] = [
-      Self.code { try world.members[0].write { tx in try tx.execute("CREATE TABLE New (a)") } },
-      Self.code { try world.members[0].write { tx in try tx.execute("PRAGMA user_version = 7") } },
-      Self.code { _ = try world.members[0].compact() },
+      SharedWorld.code { try world.members[0].write { tx in try tx.execute("CREATE TABLE New (a)") } },
+      SharedWorld.code { try world.members[0].write { tx in try tx.execute("PRAGMA user_version = 7") } },
+      SharedWorld.code { _ = try world.members[0].compact() },
     ]
     #expect(codes == [.unsupportedSchema, .unsupportedSchema, .unsupportedSchema])
     #expect(try world.content(0) == before)
@@ -463,6 +454,6 @@ import Testing
     let world = try SharedWorld(memberCount: 1)
     let own = try world.open(7, StoreConfiguration())
     own.close()
-    #expect(Self.code { _ = try world.member(7) } == .configurationConflict)
+    #expect(SharedWorld.code { _ = try world.member(7) } == .configurationConflict)
   }
 }

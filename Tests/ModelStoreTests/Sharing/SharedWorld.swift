@@ -44,6 +44,16 @@ final class SharedWorld {
     }
   }
 
+  /// The code of the error that `body` throws; nil if it throws none.
+  static func code(_ body: () throws -> Void) -> StoreError.Code? {
+    do {
+      try body()
+      return nil
+    } catch {
+      return (error as? StoreError)?.code
+    }
+  }
+
   func path(_ number: Int) -> String { directory.file("\(number).store") }
 
   /// Opens a member's file, which begins from the ledger's snapshot if it does not exist.

@@ -51,7 +51,12 @@ struct Founding {
   func found() throws {
     do {
       try engine.turns.take { writer in
-        let record = try self.prepare(&writer)
+        let record = try MemberMark(engine: engine).add(&writer) { _ in
+          MemberRecord(
+            store: membership.name, member: .make(), number: .founding,
+            hash: CommitHash(bytes: (0..<SHA256.byteCount).map { _ in .random(in: 0 ... .max) }),
+            epoch: 1)
+        }
         let copy = try MemberCopying(engine: engine).copy(for: nil)
         let isFirst = try membership.ledger.found(
           LedgerStanding(
@@ -79,33 +84,5 @@ struct Founding {
       .configurationConflict,
       "Another member founded the shared store \(membership.name) at the same time. Move \(engine.file.path) away and open the store again: it begins from that member's snapshot."
     )
-  }
-
-  /// Gives the file its member's record and the triggers that keep other programs from writing.
-  private func prepare(_ writer: inout Writer) throws -> MemberRecord {
-    let connection = writer.connection
-    do {
-      let record = try connection.inTransaction {
-        if let record = try MemberRecord(reading: connection) { return record }
-        let record = MemberRecord(
-          store: membership.name, member: .make(), number: .founding,
-          hash: CommitHash(bytes: (0..<SHA256.byteCount).map { _ in .random(in: 0 ... .max) }),
-          epoch: 1)
-        let journal = JournalEditor(schema: engine.schema)
-        let standing = try journal.standing(on: connection)
-        try connection.execute(MemberRecord.definition)
-        try record.write(on: connection)
-        for table in try SharedTables(reading: connection).all {
-          for text in MemberGuard.triggers(of: table) { try connection.execute(text) }
-        }
-        // The journal's triggers must be the newest of their tables.
-        try journal.align(keeping: standing, on: connection)
-        return record
-      }
-      try connection.hooks.withoutStopping { try engine.schema.reload(&writer) }
-      return record
-    } catch {
-      throw writer.failure(error)
-    }
   }
 }

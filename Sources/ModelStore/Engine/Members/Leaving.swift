@@ -22,14 +22,10 @@ struct Leaving {
     let connection = writer.connection
     do {
       let record = try connection.inTransaction {
-        guard let record = try MemberRecord(reading: connection) else {
+        guard let record = try MemberMark.remove(on: connection) else {
           throw StoreError(
             .misuse, "\(engine.file.path) is not a member of a shared store. Nothing was changed.")
         }
-        for trigger in try MemberGuard.triggerNames(on: connection) {
-          try connection.execute("DROP TRIGGER main.\(SQLText.quoted(trigger))")
-        }
-        try connection.execute("DROP TABLE main.\(MemberRecord.table)")
         return record
       }
       try connection.hooks.withoutStopping { try engine.schema.reload(&writer) }

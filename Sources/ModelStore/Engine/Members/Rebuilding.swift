@@ -18,10 +18,7 @@ struct Rebuilding {
   /// - Throws: ``StoreError`` with code `busy` if another program uses the file, `misuse` if this
   ///   process does. ``LedgerError``. The file is unchanged then.
   func run(because reason: StoreError) throws -> StoreError {
-    try emptyLog()
-    let target = try CopyTarget(
-      path, existing: .replace, isOpen: StoreEngines.isOpen, storePaths: StoreEngines.openPaths)
-    let joining = Joining(shared: shared, path: path, policy: policy)
+    let target = try target()
     guard let file = try joining.file(for: target) else { throw reason }
     let kept = try keep(target.path)
     do {
@@ -36,6 +33,28 @@ struct Rebuilding {
     )
     notice.sqliteCode = reason.sqliteCode
     return notice
+  }
+
+  /// Replaces a file whose commits are all in the ledger, so that nothing is kept of it.
+  ///
+  /// - Throws: As ``run(because:)``.
+  func replace() throws {
+    guard let file = try joining.file(for: try target()) else {
+      throw LedgerError.mismatch("The ledger has no store named “\(shared.name)”.")
+    }
+    try StoreEngines.withoutOpening { try file.publish() }
+  }
+
+  /// - Throws: ``StoreError`` with code `busy` if another program uses the file, `misuse` if this
+  ///   process does.
+  func checkIsUnused() throws { _ = try target() }
+
+  private var joining: Joining { Joining(shared: shared, path: path, policy: policy) }
+
+  private func target() throws -> CopyTarget {
+    try emptyLog()
+    return try CopyTarget(
+      path, existing: .replace, isOpen: StoreEngines.isOpen, storePaths: StoreEngines.openPaths)
   }
 
   /// Moves what is in the log into the file. SQLite removes the log with its last connection.

@@ -15,18 +15,23 @@ extension SharedLedger {
 /// Thrown while a store opens a member's file that it should replace.
 struct UnfitMember: Error {
   let reason: StoreError
+  /// Whether the file may have content that the ledger has not.
+  let mayHaveMore: Bool
 }
 
 extension SharedLedger {
   /// Replaces the file at `path`, which is closed, by a new member.
   ///
-  /// - Returns: What was done.
+  /// - Returns: What was done; nil if nobody needs to know, because the schema has changed.
   func rebuild(
     _ path: String, _ configuration: StoreConfiguration, because unfit: UnfitMember
-  ) throws -> StoreError {
+  ) throws -> StoreError? {
     do {
-      return try Rebuilding(shared: self, path: path, policy: configuration.connectionPolicy)
-        .run(because: unfit.reason)
+      let rebuilding = Rebuilding(
+        shared: self, path: path, policy: configuration.connectionPolicy)
+      if unfit.mayHaveMore { return try rebuilding.run(because: unfit.reason) }
+      try rebuilding.replace()
+      return nil
     } catch let error as StoreError where [.busy, .misuse].contains(error.code) {
       throw StoreError(
         error.code,
@@ -65,8 +70,10 @@ extension Membership {
 }
 
 extension StoreEngine {
-  /// Puts declarations into effect. The first opening of a shared store also founds it; later ones
-  /// do not change its schema.
+  /// Puts declarations into effect. The first opening of a shared store also founds it.
+  ///
+  /// - Throws: ``UnfitMember`` if a member's file is to be replaced first, ``OutdatedSharedSchema``
+  ///   if the schema of the shared store lacks declarations.
   func declare(
     _ declarations: Declarations, allowing changes: StoreConfiguration.SchemaChanges
   ) throws {
@@ -80,7 +87,13 @@ extension StoreEngine {
     case .member:
       if configuration.ledger?.rebuildsMembers == true { try checkFits(membership) }
       try activate(membership)
-      try reconcile()
+      do {
+        try reconcile()
+      } catch let error as StoreError
+        where [.schemaMismatch, .readOnly].contains(error.code) && declarations.policy == .install
+      {
+        throw OutdatedSharedSchema(reason: error)
+      }
     case .founder:
       try reconcile()
       try founding.found()
@@ -95,7 +108,9 @@ extension StoreEngine {
     } catch let error as StoreError
       where [.memberDiverged, .memberOutdated].contains(error.code)
     {
-      throw UnfitMember(reason: error)
+      throw UnfitMember(reason: error, mayHaveMore: true)
+    } catch let changed as SchemaChanged {
+      throw UnfitMember(reason: .schemaChanged(changed.number), mayHaveMore: false)
     } catch let error as StoreError where error.code == .ledgerLostCommits {
       // The file may have the only copy of these commits, so it stays. Following reports them.
       return

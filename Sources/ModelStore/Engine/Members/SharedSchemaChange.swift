@@ -1,0 +1,185 @@
+/// Changes the schema of a shared store.
+///
+/// The change is made on a copy of a member's file, which is an ordinary store meanwhile. Then the
+/// ledger gets one commit with the new schema and with the copy as its snapshot, and every member
+/// begins again from that, this one first. The turn lasts for the whole change, so no member can
+/// write meanwhile. Until the ledger has the commit, nothing is changed anywhere.
+struct SharedSchemaChange {
+  let shared: SharedLedger
+  /// The member's file, which no store has open.
+  let path: String
+  let configuration: StoreConfiguration
+
+  private var rebuilding: Rebuilding {
+    Rebuilding(shared: shared, path: path, policy: configuration.connectionPolicy)
+  }
+
+  /// - Parameter change: Changes the copy through a store of its own, which it closes. It receives
+  ///   the copy's path.
+  /// - Throws: What `change` throws. ``StoreError`` with code `busy` if another program uses the
+  ///   file, `memberBehind` if it began to meanwhile: then the shared store has the new schema.
+  ///   ``SchemaChanged`` if another member changed the schema before. ``LedgerError``.
+  func run(_ change: (_ copy: String) throws -> Void) throws {
+    try rebuilding.checkIsUnused()
+    let membership = try Membership(
+      shared, path: path, policy: configuration.connectionPolicy,
+      patience: configuration.busyTimeout)
+    defer { membership.end() }
+    let (turn, member) = try membership.takeTurn()
+    let commit: LedgerCommit
+    do {
+      try turn.extend()
+      let copy = try plainCopy(of: membership, turn.head)
+      try change(copy.path)
+      let changed = try self.changed(copy, after: member)
+      commit = changed.commit.ledgerCommit
+      try append(commit, changed.schema, to: turn, of: membership)
+    } catch let ended as TurnEnded {
+      throw ended.reason
+    } catch {
+      turn.pass()
+      throw error
+    }
+    membership.end()
+    do {
+      try rebuilding.replace()
+    } catch {
+      var failure = StoreError(
+        .memberBehind,
+        "The shared store has the new schema, but this file could not be replaced (\(StoreError(reporting: Membership.storeError(error)).message)). Open it again with SharedLedger.rebuildsMembers."
+      )
+      failure.transaction = commit.transaction
+      throw failure
+    }
+  }
+
+  /// Thrown after the ledger has ended the turn.
+  private struct TurnEnded: Error {
+    let reason: any Error
+  }
+
+  /// Copies the member's file, and removes what makes it one.
+  private func plainCopy(of membership: Membership, _ head: LedgerStanding) throws -> PartialFile {
+    let target = try CopyTarget(
+      path + "-schema", existing: .keep, isOpen: StoreEngines.isOpen,
+      storePaths: StoreEngines.openPaths)
+    let file = try PartialFile(for: target)
+    var policy = configuration.connectionPolicy
+    policy.fileSystem = nil
+    let copy = try Connection(path: file.path, role: .copy, policy: policy)
+    let source = try membership.applying { [membership] applier in
+      let source = applier.connection
+      return try source.inOneState {
+        try membership.check(try membership.schema(on: source), against: head)
+        try PageCopy(source: source, target: copy).run { _, _ in }
+        return true
+      }
+    }
+    precondition(source)
+    _ = try copy.firstRow("PRAGMA journal_mode = DELETE") { try $0.text(at: 0) }
+    try FiledCatalog.forget(on: copy)
+    try copy.inTransaction { _ = try MemberMark.remove(on: copy) }
+    return file
+  }
+
+  /// Makes the changed copy a member's file again.
+  private func changed(
+    _ copy: PartialFile, after member: MemberRecord
+  ) throws -> (commit: SchemaCommit, schema: LedgerSchema) {
+    let lease = try StoreEngines.lease(
+      at: copy.path, configuration: ownConfiguration, report: StoreError.writeToStandardError)
+    defer { lease.end(.waiting) }
+    let engine = lease.engine
+    try engine.declare(Declarations(migrations: nil), allowing: .none)
+    var commit: SchemaCommit?
+    try engine.turns.take { writer in
+      _ = try MemberMark(engine: engine).add(&writer) { schema in
+        let change = SchemaCommit(
+          number: member.number.next, previous: member.hash, transaction: .make(first: nil),
+          epoch: member.epoch + 1, schema: schema)
+        commit = change
+        return MemberRecord(
+          store: member.store, member: member.member, number: change.number,
+          hash: change.ledgerCommit.hash, epoch: change.epoch)
+      }
+    }
+    guard let commit else { preconditionFailure("The copy was a member before.") }
+    let snapshot = try MemberCopying(engine: engine).copy(for: nil)
+    return (
+      commit,
+      LedgerSchema(epoch: commit.epoch, digest: snapshot.schema, snapshot: snapshot.source)
+    )
+  }
+
+  private func append(
+    _ commit: LedgerCommit, _ schema: LedgerSchema, to turn: any LedgerTurn,
+    of membership: Membership
+  ) throws {
+    do {
+      try turn.append(commit, changingTo: schema)
+    } catch LedgerError.outcomeUnknown {
+      do {
+        if try membership.hasCommitted(commit) { return }
+      } catch {
+        throw TurnEnded(reason: StoreError.unknownSchemaChange(commit.transaction))
+      }
+      throw TurnEnded(
+        reason: LedgerError.unreachable("The connection broke before the ledger had the change."))
+    } catch {
+      throw TurnEnded(reason: error)
+    }
+  }
+
+  /// The configuration of the copy, which has no ledger.
+  var ownConfiguration: StoreConfiguration {
+    var own = configuration
+    own.ledger = nil
+    own.access = .readWrite
+    return own
+  }
+}
+
+/// Thrown while a store opens a member's file that lacks what its program declares.
+struct OutdatedSharedSchema: Error {
+  /// What the store throws if the schema cannot be changed.
+  let reason: StoreError
+}
+
+extension SharedLedger {
+  enum SchemaChange {
+    case made
+    /// Another member has made one before, and this member began again from it.
+    case found
+  }
+
+  /// Changes the schema of the shared store as a program declares it.
+  ///
+  /// - Parameter report: Receives what opening the copy reports.
+  /// - Throws: ``StoreError``, as opening an ordinary store that lacks these declarations.
+  func changeSchema(
+    of path: String, declaring declarations: Declarations, _ configuration: StoreConfiguration,
+    report: @escaping @Sendable (StoreError) -> Void
+  ) throws -> SchemaChange {
+    let change = SharedSchemaChange(shared: self, path: path, configuration: configuration)
+    do {
+      try change.run { copy in
+        do {
+          try Store(
+            at: copy, declaring: declarations, configuration: change.ownConfiguration,
+            onError: report
+          ).close()
+        } catch var error as StoreError {
+          error.message = error.message.replacing(copy, with: path)
+          throw error
+        }
+      }
+      return .made
+    } catch let changed as SchemaChanged {
+      guard rebuildsMembers else { throw Membership.storeError(changed) }
+      try Rebuilding(shared: self, path: path, policy: configuration.connectionPolicy).replace()
+      return .found
+    } catch {
+      throw Membership.storeError(error)
+    }
+  }
+}

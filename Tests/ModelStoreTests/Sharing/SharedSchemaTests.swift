@@ -1,0 +1,314 @@
+import Foundation
+import Synchronization
+import Testing
+
+@testable import ModelStore
+
+/// A newer program changes the schema of a shared store, and all members begin again with it.
+@Suite(.tags(.unit), .timeLimit(.minutes(30))) struct SharedSchemaTests {
+  /// Members that programs of several versions open.
+  private final class World: Sendable {
+    let directory: TemporaryDirectory
+    let ledger: MemoryLedger
+    let reports = Recorder<StoreError>()
+    /// How often a migration in Swift ran.
+    let backfills = Atomic(0)
+
+    init(_ ledger: MemoryLedger = MemoryLedger()) throws {
+      directory = try TemporaryDirectory()
+      self.ledger = ledger
+    }
+
+    func path(_ number: Int) -> String { directory.file("\(number).store") }
+
+    static func note(_ version: Int) -> ModelSchema {
+      var fields = [
+        FieldSchema(name: "id", type: .integer, isRowID: true),
+        FieldSchema(name: "text", type: .text),
+      ]
+      if version > 1 { fields.append(FieldSchema(name: "size", type: .integer, isOptional: true)) }
+      if version > 2 { fields.remove(at: 1) }
+      return ModelSchema(name: "Note", fields: fields, key: ["id"])
+    }
+
+    static let tag = ModelSchema(
+      name: "Tag",
+      fields: [
+        FieldSchema(name: "word", type: .text),
+        FieldSchema(
+          name: "note", type: .integer, isOptional: true,
+          reference: ReferenceSchema(table: "Note", onDelete: .cascade)),
+      ], key: ["word"])
+
+    /// Opens a member with the program of a version: 2 has one more field, a migration and a model;
+    /// 3 lacks a field.
+    func open(
+      _ number: Int, version: Int, rebuilds: Bool = true,
+      _ schemaChanges: StoreConfiguration.SchemaChanges = .migrate
+    ) throws -> Store {
+      var configuration = StoreConfiguration(
+        busyTimeout: .seconds(20), schemaChanges: schemaChanges, changeJournal: .full)
+      var shared = ledger.shared(as: "notes")
+      shared.rebuildsMembers = rebuilds
+      shared.snapshotByteCountMin = .max
+      configuration.ledger = shared
+      let backfill = Migration(version: 1, name: "sizes", onFreshFiles: .skip) { [self] tx in
+        backfills.add(1, ordering: .relaxed)
+        try tx.execute("ALTER TABLE Note ADD COLUMN size INTEGER")
+        try tx.execute("UPDATE Note SET size = length(text)")
+      }
+      return try Store(
+        at: path(number),
+        declaring: Declarations(
+          migrations: version > 1 ? [backfill] : [],
+          models: version > 1 ? [Self.note(version), Self.tag] : [Self.note(version)],
+          changeJournal: .full),
+        configuration: configuration, onError: { [reports] error in reports.add(error) })
+    }
+
+    func insert(_ id: Int64, _ text: String, in store: Store) throws {
+      let schema = try store.schema.model(named: "Note")
+      try store.write { tx in
+        _ = try tx.insert(["id": .integer(id), "text": .text(text)], into: schema)
+      }
+    }
+
+    func rows(_ store: Store) throws -> [[SQLValue]] {
+      let schema = try store.schema.model(named: "Note")
+      return try store.fetch(StoreQuery<DynamicRecord>(schema)).map(\.values)
+    }
+
+    /// The names of the files in the directory, without what SQLite keeps beside open ones.
+    func files() throws -> [String] {
+      try FileManager.default.contentsOfDirectory(atPath: directory.file("")).sorted()
+        .filter { !$0.hasSuffix("-wal") && !$0.hasSuffix("-shm") }
+    }
+  }
+
+  private static let sized: [[SQLValue]] = [
+    [.integer(1), .text("one"), .integer(3)], [.integer(2), .text("second"), .integer(6)],
+  ]
+
+  /// A world with two open members of version 1 that have two notes.
+  private static func started(
+    _ ledger: MemoryLedger = MemoryLedger()
+  ) throws -> (world: World, members: [Store]) {
+    let world = try World(ledger)
+    let members = try [world.open(0, version: 1), world.open(1, version: 1)]
+    try world.insert(1, "one", in: members[0])
+    try world.insert(2, "second", in: members[1])
+    try members[0].refresh()
+    return (world, members)
+  }
+
+  @Test func aNewerProgramChangesTheSchemaForAllMembers() throws {
+    var (world, members) = try Self.started()
+    let before = try #require(try world.ledger.standing())
+    members[0].close()
+    members[0] = try world.open(0, version: 2)
+    #expect(try world.rows(members[0]) == Self.sized)
+    let after = try #require(try world.ledger.standing())
+    #expect(after.epoch == before.epoch + 1 && after.number == before.number.next)
+    #expect(after.schema != before.schema)
+    // The earlier program reads on, and cannot write.
+    #expect(SharedWorld.code { try world.insert(3, "x", in: members[1]) } == .memberOutdated)
+    #expect(try world.rows(members[1]).count == 2)
+    members[1].close()
+    members[1] = try world.open(1, version: 2)
+    #expect(try world.rows(members[1]) == Self.sized)
+    #expect(world.backfills.load(ordering: .relaxed) == 1)
+    // Both are members like any others.
+    try world.insert(3, "third", in: members[1])
+    try members[0].refresh()
+    try world.insert(4, "fourth", in: members[0])
+    try members[1].refresh()
+    #expect(try world.rows(members[0]) == world.rows(members[1]))
+    #expect(try members[0].checkIntegrity() == [] && members[1].checkIntegrity() == [])
+    #expect(try members[0].schemaDrift() == [])
+    #expect(try world.files() == ["0.store", "1.store"])
+    for member in members { member.close() }
+    // A further opening changes nothing.
+    let head = try world.ledger.standing()
+    try world.open(0, version: 2).close()
+    #expect(try world.ledger.standing() == head)
+  }
+
+  @Test func historyAndUndoGoOn() throws {
+    var (world, members) = try Self.started()
+    members[0].close()
+    members[0] = try world.open(0, version: 2)
+    let start = try members[0].changeJournal.position()
+    let note = try members[0].schema.model(named: "Note")
+    try members[0].write { tx in try tx.update(note, key: [.integer(1)], set: ["size": .integer(9)]) }
+    members[1].close()
+    members[1] = try world.open(1, version: 2)
+    #expect(try members[1].changeJournal.position() > start)
+    let past = try members[1].fetch(StoreQuery<DynamicRecord>(note), at: start).map(\.values)
+    #expect(past == Self.sized)
+    #expect(try members[0].undo() != nil)
+    try members[1].refresh()
+    #expect(try world.rows(members[1]) == Self.sized)
+  }
+
+  /// Also the tables that the change made.
+  @Test func noProgramWithoutTheLedgerWritesIntoTheNewTables() throws {
+    let (world, members) = try Self.started()
+    for member in members { member.close() }
+    try world.open(0, version: 2).close()
+    let file = try PlainDatabase(world.path(0))
+    for text in ["INSERT INTO Tag VALUES ('a', NULL)", "UPDATE Note SET size = 0"] {
+      #expect(throws: (any Error).self) { try file.execute(text) }
+    }
+    #expect(try file.rows("SELECT count(*) FROM Tag") == [[.integer(0)]])
+  }
+
+  @Test func aMemberThatMustNotBeginAgainSaysSo() throws {
+    let (world, members) = try Self.started()
+    for member in members { member.close() }
+    try world.open(0, version: 2).close()
+    for version in [1, 2] {
+      let code = SharedWorld.code {
+        let store = try world.open(1, version: version, rebuilds: false)
+        defer { store.close() }
+        #expect(version == 1)
+        try store.refresh()
+      }
+      #expect(code == .memberOutdated)
+    }
+    let store = try world.open(1, version: 2)
+    #expect(try world.rows(store) == Self.sized)
+    store.close()
+  }
+
+  @Test func ofTwoProgramsThatOpenAtOnceOneChangesTheSchema() throws {
+    let (world, members) = try Self.started()
+    for member in members { member.close() }
+    let found = Mutex<[[[SQLValue]]]>([])
+    DispatchQueue.concurrentPerform(iterations: 2) { number in
+      do {
+        let store = try world.open(number, version: 2)
+        let rows = try world.rows(store)
+        found.withLock { $0.append(rows) }
+        store.close()
+      } catch {
+        Issue.record(error)
+      }
+    }
+    #expect(found.withLock { $0 } == [Self.sized, Self.sized])
+    #expect(try world.ledger.standing()?.epoch == 2)
+    #expect(try world.files() == ["0.store", "1.store"])
+  }
+
+  @Test func aChangeThatLosesDataIsRefusedAndChangesNothing() throws {
+    var (world, members) = try Self.started()
+    members[0].close()
+    members[0] = try world.open(0, version: 2)
+    members[1].close()
+    members[1] = try world.open(1, version: 2)
+    let head = try world.ledger.standing()
+    members[0].close()
+    do {
+      try world.open(0, version: 3).close()
+      Issue.record("A field with values was dropped.")
+    } catch let error as StoreError {
+      #expect(error.code == .schemaMismatch && error.migrationPlan != nil, "\(error)")
+      #expect(!error.message.contains(".partial"), "\(error)")
+    }
+    #expect(try world.ledger.standing() == head)
+    try world.insert(3, "third", in: members[1])
+    members[0] = try world.open(0, version: 2)
+    try members[0].refresh()
+    #expect(try world.rows(members[0]).count == 3)
+    #expect(try world.files() == ["0.store", "1.store"])
+  }
+
+  /// Without `.migrate`, opening adds what it adds to an ordinary file.
+  @Test func theConfigurationDecidesWhichChangesAreMade() throws {
+    let (world, members) = try Self.started()
+    for member in members { member.close() }
+    #expect(SharedWorld.code { try world.open(0, version: 2, .none).close() } != nil)
+    #expect(try world.ledger.standing()?.epoch == 1)
+    try world.open(0, version: 2, .createTables).close()
+    #expect(try world.ledger.standing()?.epoch == 2)
+  }
+
+  @Test func aFileThatAnotherProgramUsesStopsTheChangeBeforeItBegins() throws {
+    let (world, members) = try Self.started()
+    for member in members { member.close() }
+    let other = try PlainDatabase(world.path(0))
+    #expect(try other.rows("SELECT count(*) FROM Note") == [[.integer(2)]])
+    let head = try world.ledger.standing()
+    #expect(SharedWorld.code { try world.open(0, version: 2).close() } == .busy)
+    #expect(try world.ledger.standing() == head)
+    withExtendedLifetime(other) {}
+  }
+
+  @Test(arguments: [MemoryLedger.Step.turn, .append])
+  func aLedgerThatCannotBeReachedChangesNothing(_ step: MemoryLedger.Step) throws {
+    let isAway = Mutex(false)
+    let ledger = MemoryLedger { found in
+      if found == step, isAway.withLock({ $0 }) { throw LedgerError.unreachable("cut") }
+    }
+    let (world, members) = try Self.started(ledger)
+    for member in members { member.close() }
+    let head = try world.ledger.standing()
+    isAway.withLock { $0 = true }
+    #expect(SharedWorld.code { try world.open(0, version: 2).close() } == .ledgerUnavailable)
+    isAway.withLock { $0 = false }
+    #expect(try world.ledger.standing() == head)
+    let store = try world.open(0, version: 2)
+    #expect(try world.rows(store) == Self.sized)
+    store.close()
+    #expect(try world.files() == ["0.store", "1.store"])
+  }
+
+  /// The ledger has the change, and its answer was lost.
+  @Test(arguments: [true, false])
+  func aChangeWhoseOutcomeIsUnknownIsMadeOnce(_ isResolved: Bool) throws {
+    let steps = Mutex<Set<MemoryLedger.Step>>([])
+    let ledger = MemoryLedger { step in
+      guard steps.withLock({ $0.contains(step) }) else { return }
+      if step == .appended { throw LedgerError.outcomeUnknown(.make(first: nil)) }
+      throw LedgerError.unreachable("cut")
+    }
+    let (world, members) = try Self.started(ledger)
+    for member in members { member.close() }
+    steps.withLock { $0 = isResolved ? [.appended] : [.appended, .resolve] }
+    let code = SharedWorld.code { try world.open(0, version: 2).close() }
+    #expect(code == (isResolved ? nil : .outcomeUnknown))
+    steps.withLock { $0 = [] }
+    let store = try world.open(0, version: 2)
+    #expect(try world.rows(store) == Self.sized)
+    store.close()
+    #expect(try world.ledger.standing()?.epoch == 2)
+    #expect(world.backfills.load(ordering: .relaxed) == 1)
+  }
+
+  @Test func theRecordOfAChangeIsReadAsItWasWrittenAndNotDamaged() throws {
+    let change = SchemaCommit(
+      number: CommitNumber(rawValue: 7), previous: CommitHash(of: [1]),
+      transaction: .make(first: nil), epoch: 3, schema: CommitHash(of: [2]).bytes)
+    let commit = change.ledgerCommit
+    #expect(try SchemaCommit(commit) == change)
+    let rows = CommitRecord(
+      number: change.number, previous: change.previous, transaction: change.transaction,
+      tables: [], sequences: []
+    ).ledgerCommit
+    #expect(try SchemaCommit(rows) == nil)
+    // A library of before takes it for a later form.
+    #expect(throws: LedgerError.self) { try CommitRecord(commit) }
+    for place in 1..<commit.record.count {
+      var bytes = commit.record
+      bytes[place] ^= 1
+      for hash in [commit.hash, CommitHash(of: bytes)] {
+        let damaged = LedgerCommit(
+          number: commit.number, transaction: commit.transaction, hash: hash, record: bytes)
+        do {
+          #expect(try SchemaCommit(damaged) != change)
+        } catch {
+          #expect(error is LedgerError)
+        }
+      }
+    }
+  }
+}
