@@ -1,6 +1,6 @@
 // Moving a store into a ledger and back, for the command line.
 extension Store {
-  /// The name of the shared store whose member the file is; nil if it is no member.
+  /// The name of the shared store whose member the file is; nil if it is not a member.
   package func sharedStoreName() throws -> String? {
     try open.look { try MemberRecord(reading: $0)?.store }
   }

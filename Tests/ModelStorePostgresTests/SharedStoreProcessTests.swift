@@ -42,6 +42,7 @@
     private func member(_ name: String) throws -> Store {
       var configuration = StoreConfiguration(busyTimeout: .seconds(60))
       configuration.ledger = try .postgres(server.connection(), store: "deposits")
+      configuration.ledger?.rebuildsMembers = true
       let store = try Store(at: path(name), models: [], configuration: configuration)
       try store.refresh()
       return store
@@ -193,6 +194,47 @@
       }
       #expect(try newestSnapshot() > 0)
       print("\(acknowledged.count) commits, \(kills) kills, snapshot of \(try newestSnapshot())")
+    }
+
+    /// A newer program that is killed while it changes the schema leaves the old one or the new
+    /// one, and the next one goes on. MODELSTORE_SCHEMA_KILLS gives the rounds.
+    @Test func aKilledChangeOfTheSchemaIsMadeCompletelyOrNotAtAll() throws {
+      let rounds =
+        ProcessInfo.processInfo.environment["MODELSTORE_SCHEMA_KILLS"].flatMap { Int($0) } ?? 6
+      var generator = SystemRandomNumberGenerator()
+      _ = try writer("a", from: 1, count: 1).finish()
+      var acknowledged: Set<Int> = [1]
+      var changedCount = 0
+      for round in 1...rounds {
+        let writing = try writer("b", from: round * 10_000, count: 9_000)
+        try writing.read { lines in lines.contains { Int($0) != nil } }
+        let killed = try start("upgrade", "a", "\(round)")
+        // The change takes a turn, copies the file, and sends the copy in this time.
+        for _ in 0..<Int.random(in: 0...400, using: &generator) {
+          _ = try server.execute("SELECT 1")
+        }
+        killed.kill()
+        if try epoch() > round { changedCount += 1 }
+        #expect(try start("upgrade", "a", "\(round)").finish() == ["open"])
+        #expect(try epoch() == Int64(round + 1))
+        // The earlier program cannot write any more.
+        let lines = writing.allLines()
+        #expect(lines.last?.hasSuffix(" memberOutdated") == true, "\(lines.suffix(2))")
+        acknowledged.formUnion(lines.compactMap { Int($0) })
+        for name in ["a", "b"] { #expect(try findings(name, acknowledged: acknowledged) == []) }
+        #expect(try content("a") == content("b"))
+        for name in ["a", "b"] {
+          let tables = try rows(
+            name, "SELECT name FROM sqlite_schema WHERE name GLOB 'Extra*' ORDER BY 1")
+          #expect(tables == (0..<round).map { "Extra\($0)" })
+        }
+      }
+      print("\(acknowledged.count) commits, \(rounds) kills, \(changedCount) after the change")
+    }
+
+    /// 1 for the schema that the store was founded with, and one more for each change.
+    private func epoch() throws -> Int64 {
+      try server.execute("SELECT epoch FROM modelstore.heads").integer(0, 0)
     }
 
     private func newestSnapshot() throws -> Int64 {

@@ -2,10 +2,12 @@
 //
 // Usage: SharedMember write PATH CONNECTION STORE FIRST COUNT [BYTES]
 //        SharedMember follow PATH CONNECTION STORE
+//        SharedMember upgrade PATH CONNECTION STORE VERSION
 //
 // `write` inserts deposits and prints the number of each after its write has returned. `follow`
 // prints "open" and the number of each deposit that it receives, until its input ends. With BYTES,
 // it publishes a snapshot after that many bytes of commits, and at least the size of its file.
+// `upgrade` is a newer program: it has one more model for each version, and prints "open".
 #if Postgres
   import FaultLedger
   import ModelStore
@@ -26,20 +28,30 @@
   }
 
   func open(
-    _ path: String, _ connection: String, _ name: String, snapshotByteCountMin: Int64?
+    _ path: String, _ connection: String, _ name: String, snapshotByteCountMin: Int64?,
+    version: Int = 0
   ) throws -> Store {
     var configuration = StoreConfiguration(
       durability: .normal, busyTimeout: .seconds(10), changeJournal: .full)
     configuration.ledger = try .postgres(connection, store: name)
+    configuration.ledger?.rebuildsMembers = true
     if let snapshotByteCountMin {
       configuration.ledger?.snapshotByteCountMin = snapshotByteCountMin
     }
-    return try Store(
-      at: path, models: Account.self, Deposit.self,
+    var declarations = Declarations(
+      models: [Account.self, Deposit.self],
       bindings: [
         .aggregate(.sum(\Deposit.amount), into: \Account.balance, through: \Deposit.accountID)
-      ],
-      configuration: configuration)
+      ], changeJournal: .full)
+    for number in 0..<version {
+      declarations.models.append(
+        ModelSchema(
+          name: "Extra\(number)", fields: [FieldSchema(name: "id", type: .integer, isRowID: true)],
+          key: ["id"]))
+    }
+    return try Store(
+      at: path, declaring: declarations, configuration: configuration,
+      onError: StoreError.writeToStandardError)
   }
 
   func insert(into store: Store, from first: Int64, count: Int64) throws {
@@ -73,13 +85,16 @@
   }
 
   let words = CommandLine.arguments
-  guard words.count >= 5 else { fatalError("SharedMember write|follow PATH CONNECTION STORE …") }
+  guard words.count >= 5 else { fatalError("SharedMember write|follow|upgrade PATH CONNECTION STORE …") }
   let store = try open(
     words[2], words[3], words[4],
-    snapshotByteCountMin: words.count == 8 ? Int64(words[7]) : nil)
+    snapshotByteCountMin: words.count == 8 ? Int64(words[7]) : nil,
+    version: words[1] == "upgrade" ? Int(words[5]) ?? 0 : 0)
   if words[1] == "write", words.count >= 7, let first = Int64(words[5]), let count = Int64(words[6])
   {
     try insert(into: store, from: first, count: count)
+  } else if words[1] == "upgrade" {
+    say("open")
   } else {
     try follow(store)
   }

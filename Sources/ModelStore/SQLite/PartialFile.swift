@@ -50,7 +50,7 @@ final class PartialFile {
   }
 
   private static func remove(_ directory: String) {
-    for suffix in [""] + DatabaseFile.companionSuffixes {
+    for suffix in [""] + DatabaseFile.companionSuffixes + ["-reserve"] {
       unlink("\(directory)/\(fileName)\(suffix)")
     }
     rmdir(directory)

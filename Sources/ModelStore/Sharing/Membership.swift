@@ -29,6 +29,8 @@ final class Membership: Sendable {
 
   private struct State {
     var isMember = false
+    /// Whether this process is making the file an ordinary one. A look may find that half done.
+    var isLeaving = false
     var hasEnded = false
     /// Whether the latest attempt to follow reached the ledger's head.
     var isNearHead = false
@@ -333,7 +335,7 @@ final class Membership: Sendable {
       let isNew = state.withLock { state in
         defer { state.hasFailed = true }
         state.isNearHead = false
-        return !state.hasFailed && !state.hasEnded
+        return !state.hasFailed && !state.hasEnded && !state.isLeaving
       }
       if isNew { report(StoreError(reporting: Self.storeError(error))) }
       return false
@@ -368,10 +370,18 @@ final class Membership: Sendable {
     applier.withLockUnchecked { $0 = nil }
   }
 
-  /// Takes no more turns, because the file is no member any more.
-  func leave() {
-    end()
-    state.withLock { $0.isMember = false }
+  /// Runs `body`, which makes the file an ordinary one, and takes turns no longer.
+  func leaving<Result>(_ body: () throws -> Result) throws -> Result {
+    state.withLock { $0.isLeaving = true }
+    do {
+      let result = try body()
+      end()
+      state.withLock { $0.isMember = false }
+      return result
+    } catch {
+      state.withLock { $0.isLeaving = false }
+      throw error
+    }
   }
 
   // Errors

@@ -107,7 +107,8 @@ import Testing
     #expect(try other.hasStore() == false)
     #expect(SharedWorld.code { try store.checkCanFound(world.shared) } == .configurationConflict)
     #expect(
-      SharedWorld.code { try world.members[0].checkCanFound(world.shared) } == .configurationConflict)
+      SharedWorld.code { try world.members[0].checkCanFound(world.shared) }
+        == .configurationConflict)
     store.close()
     try PlainDatabase(directory.file("a.store")).execute(
       "CREATE VIRTUAL TABLE words USING fts5(word)")

@@ -127,6 +127,8 @@ import Testing
     #expect(try members[0].schemaDrift() == [])
     #expect(try world.files() == ["0.store", "1.store"])
     for member in members { member.close() }
+    // Only the earlier program met the change while it ran.
+    #expect(Set(world.reports.events.map(\.code)).isSubset(of: [.memberOutdated]))
     // A further opening changes nothing.
     let head = try world.ledger.standing()
     try world.open(0, version: 2).close()
@@ -139,7 +141,8 @@ import Testing
     members[0] = try world.open(0, version: 2)
     let start = try members[0].changeJournal.position()
     let note = try members[0].schema.model(named: "Note")
-    try members[0].write { tx in try tx.update(note, key: [.integer(1)], set: ["size": .integer(9)]) }
+    try members[0].write { tx in try tx.update(note, key: [.integer(1)], set: ["size": .integer(9)])
+    }
     members[1].close()
     members[1] = try world.open(1, version: 2)
     #expect(try members[1].changeJournal.position() > start)
@@ -177,6 +180,31 @@ import Testing
     }
     let store = try world.open(1, version: 2)
     #expect(try world.rows(store) == Self.sized)
+    store.close()
+  }
+
+  @Test func anOlderProgramDoesNotTakeAChangeBack() throws {
+    let (world, members) = try Self.started()
+    for member in members { member.close() }
+    try world.open(0, version: 2).close()
+    let head = try world.ledger.standing()
+    let code = SharedWorld.code { try world.open(1, version: 1).close() }
+    #expect(code == .newerFormat)
+    #expect(try world.ledger.standing() == head)
+  }
+
+  /// It then reads everything that the earlier schema had.
+  @Test func aMemberGetsTheCommitsBeforeAChange() throws {
+    let (world, members) = try Self.started()
+    members[1].close()
+    try world.insert(3, "third", in: members[0])
+    members[0].close()
+    try world.open(0, version: 2).close()
+    let store = try world.open(1, version: 1, rebuilds: false)
+    #expect(SharedWorld.code { try store.refresh() } == .memberOutdated)
+    #expect(try world.rows(store).count == 3)
+    let health = try #require(try store.memberHealth())
+    #expect(health.obstacle?.contains("schema") == true, "\(health)")
     store.close()
   }
 
@@ -239,8 +267,13 @@ import Testing
     #expect(try other.rows("SELECT count(*) FROM Note") == [[.integer(2)]])
     let head = try world.ledger.standing()
     #expect(SharedWorld.code { try world.open(0, version: 2).close() } == .busy)
-    #expect(try world.ledger.standing() == head)
     withExtendedLifetime(other) {}
+    // A store of this process, too.
+    let store = try world.open(1, version: 1)
+    #expect(SharedWorld.code { try world.open(1, version: 2).close() } == .misuse)
+    #expect(try world.ledger.standing() == head)
+    try world.insert(3, "third", in: store)
+    store.close()
   }
 
   @Test(arguments: [MemoryLedger.Step.turn, .append])

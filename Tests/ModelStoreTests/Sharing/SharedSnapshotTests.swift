@@ -72,7 +72,9 @@ import Testing
     }
     let old = try world.member(1)
     #expect(SharedWorld.code { try old.refresh() } == .memberOutdated)
-    let code = SharedWorld.code { try old.write { tx in _ = try tx.insert(Artist(id: 9, name: "Cy")) } }
+    let code = SharedWorld.code {
+      try old.write { tx in _ = try tx.insert(Artist(id: 9, name: "Cy")) }
+    }
     #expect(code == .memberOutdated)
     #expect(try old.fetch(Artist.all).map { $0.name } == ["Ada"])
   }
@@ -138,7 +140,8 @@ import Testing
     let world = try SharedWorld()
     try Self.write(world.members[0])
     try PlainDatabase(world.path(1)).execute("CREATE INDEX other ON Plain (b)")
-    #expect(SharedWorld.code { try Self.publish(world.members[1], in: world.ledger) } == .memberDiverged)
+    #expect(
+      SharedWorld.code { try Self.publish(world.members[1], in: world.ledger) } == .memberDiverged)
     #expect(try Self.newest(world) == 0)
     #expect(try Self.publish(world.members[0], in: world.ledger))
   }

@@ -279,7 +279,9 @@ import Testing
       #expect(throws: PlainDatabase.Failure.self) { try shell.execute(statement) }
     }
     let alone = try world.open(1, StoreConfiguration(changeJournal: .full))
-    let code = SharedWorld.code { try alone.write { tx in _ = try tx.insert(Artist(id: 2, name: "Bo")) } }
+    let code = SharedWorld.code {
+      try alone.write { tx in _ = try tx.insert(Artist(id: 2, name: "Bo")) }
+    }
     #expect(code == .configurationConflict)
     alone.close()
     #expect(try world.content(1) == before)
@@ -374,7 +376,9 @@ import Testing
     let file = try PlainDatabase(world.path(0))
     try file.execute("UPDATE _ms_member SET number = 5")
     let store = try world.member(0)
-    let code = SharedWorld.code { try store.write { tx in _ = try tx.insert(Artist(id: 2, name: "Bo")) } }
+    let code = SharedWorld.code {
+      try store.write { tx in _ = try tx.insert(Artist(id: 2, name: "Bo")) }
+    }
     #expect(code == .ledgerLostCommits)
   }
 
@@ -407,7 +411,9 @@ import Testing
       }
     }
     // Opening it once more does not make it a member of the other's store.
-    for _ in 1...2 { #expect(SharedWorld.code { _ = try world.member(0) } == .configurationConflict) }
+    for _ in 1...2 {
+      #expect(SharedWorld.code { _ = try world.member(0) } == .configurationConflict)
+    }
   }
 
   @Test func aMemberNeedsAWriteAheadLog() throws {
@@ -441,8 +447,12 @@ import Testing
     let world = try SharedWorld()
     let before = try world.content(0)
     let codes: [StoreError.Code?] = [
-      SharedWorld.code { try world.members[0].write { tx in try tx.execute("CREATE TABLE New (a)") } },
-      SharedWorld.code { try world.members[0].write { tx in try tx.execute("PRAGMA user_version = 7") } },
+      SharedWorld.code {
+        try world.members[0].write { tx in try tx.execute("CREATE TABLE New (a)") }
+      },
+      SharedWorld.code {
+        try world.members[0].write { tx in try tx.execute("PRAGMA user_version = 7") }
+      },
       SharedWorld.code { _ = try world.members[0].compact() },
     ]
     #expect(codes == [.unsupportedSchema, .unsupportedSchema, .unsupportedSchema])

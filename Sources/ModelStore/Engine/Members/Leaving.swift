@@ -11,9 +11,8 @@ struct Leaving {
       // The turn brings the commits that the file missed.
       let turn = try engine.membership.beginTurn(of: writer)
       defer { turn?.end(on: writer.connection) }
-      let record = try remove(&writer)
-      engine.membership?.leave()
-      return record.number
+      guard let membership = engine.membership else { return try remove(&writer).number }
+      return try membership.leaving { try remove(&writer) }.number
     }
   }
 

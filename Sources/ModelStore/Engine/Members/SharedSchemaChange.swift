@@ -20,7 +20,7 @@ struct SharedSchemaChange {
   ///   file, `memberBehind` if it began to meanwhile: then the shared store has the new schema.
   ///   ``SchemaChanged`` if another member changed the schema before. ``LedgerError``.
   func run(_ change: (_ copy: String) throws -> Void) throws {
-    try rebuilding.checkIsUnused()
+    try checkIsUnused()
     let membership = try Membership(
       shared, path: path, policy: configuration.connectionPolicy,
       patience: configuration.busyTimeout)
@@ -50,6 +50,17 @@ struct SharedSchemaChange {
       )
       failure.transaction = commit.transaction
       throw failure
+    }
+  }
+
+  private func checkIsUnused() throws {
+    do {
+      try rebuilding.checkIsUnused()
+    } catch let error as StoreError where [.busy, .misuse].contains(error.code) {
+      throw StoreError(
+        error.code,
+        "The shared store \(shared.name) lacks what this program declares, and another program or store uses \(path). Close it, and open the store again. Nothing was changed."
+      )
     }
   }
 
@@ -135,6 +146,8 @@ struct SharedSchemaChange {
     var own = configuration
     own.ledger = nil
     own.access = .readWrite
+    // The copy has a rollback journal, so that it is one file.
+    own.journalMode = .asFound
     return own
   }
 }

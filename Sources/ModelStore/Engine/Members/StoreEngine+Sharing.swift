@@ -81,12 +81,7 @@ extension StoreEngine {
       let isInOrder = try catalog.declare(declarations, allowing: changes)
       if !isInOrder { catalog.reportAdoptedDrift() }
     }
-    guard let membership, !membership.isActive else { return try reconcile() }
-    let founding = Founding(engine: self, membership: membership)
-    switch try founding.part() {
-    case .member:
-      if configuration.ledger?.rebuildsMembers == true { try checkFits(membership) }
-      try activate(membership)
+    func reconcileMember() throws {
       do {
         try reconcile()
       } catch let error as StoreError
@@ -94,6 +89,15 @@ extension StoreEngine {
       {
         throw OutdatedSharedSchema(reason: error)
       }
+    }
+    guard let membership else { return try reconcile() }
+    guard !membership.isActive else { return try reconcileMember() }
+    let founding = Founding(engine: self, membership: membership)
+    switch try founding.part() {
+    case .member:
+      if configuration.ledger?.rebuildsMembers == true { try checkFits(membership) }
+      try activate(membership)
+      try reconcileMember()
     case .founder:
       try reconcile()
       try founding.found()

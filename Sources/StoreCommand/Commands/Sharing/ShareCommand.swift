@@ -8,9 +8,9 @@ struct ShareCommand: ChangingCommand {
     discussion: """
       Example: STORECLI_LEDGER=postgresql://app@db/app storecli share music
       The database becomes the first member of a shared store, and the ledger in PostgreSQL gets a \
-      copy of it. From then on the ledger has each commit first, its schema stays as it is, and \
-      only programs with the ledger can write. Other machines begin with storecli join. If the \
-      command is stopped, run it again. storecli unshare takes it back.
+      copy of it. From then on the ledger has each commit first. Only programs with the ledger can \
+      write, and they change the schema only when they open the store. Other machines begin with \
+      storecli join. If the command is stopped, run it again. storecli unshare takes it back.
       The change journal must be on, because other members report changes from it. \
       --without-journal shares the database all the same.
       """)
