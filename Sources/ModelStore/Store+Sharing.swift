@@ -49,3 +49,43 @@ extension SharedLedger {
     }
   }
 }
+
+extension SharedLedger {
+  enum SchemaChange {
+    case made
+    /// Another member has made one before, and this member began again from it.
+    case found
+  }
+
+  /// Changes the schema of the shared store as a program declares it.
+  ///
+  /// - Parameter report: Receives what opening the copy reports.
+  /// - Throws: ``StoreError``, as opening an ordinary store that lacks these declarations.
+  func changeSchema(
+    of path: String, declaring declarations: Declarations, _ configuration: StoreConfiguration,
+    report: @escaping @Sendable (StoreError) -> Void
+  ) throws -> SchemaChange {
+    let change = SharedSchemaChange(
+      shared: self, path: path, configuration: configuration, report: report)
+    do {
+      try change.run { copy in
+        do {
+          try Store(
+            at: copy, declaring: declarations, configuration: change.ownConfiguration,
+            onError: report
+          ).close()
+        } catch var error as StoreError {
+          error.message = error.message.replacing(copy, with: path)
+          throw error
+        }
+      }
+      return .made
+    } catch let changed as SchemaChanged {
+      guard rebuildsMembers else { throw Membership.storeError(changed) }
+      try Rebuilding(shared: self, path: path, policy: configuration.connectionPolicy).replace()
+      return .found
+    } catch {
+      throw Membership.storeError(error)
+    }
+  }
+}

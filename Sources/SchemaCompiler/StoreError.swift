@@ -98,7 +98,7 @@ public struct StoreError: Error, Hashable, Sendable, Codable {
     case memberBehind
     /// A member's file was changed without its ledger, or its schema is another one.
     case memberDiverged
-    /// A member's file lacks commits that its ledger no longer keeps.
+    /// A member's file lacks commits that its ledger no longer keeps, or a change of the schema.
     case memberOutdated
     /// A member has commits that its ledger does not have.
     case ledgerLostCommits

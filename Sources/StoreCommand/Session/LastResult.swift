@@ -39,8 +39,8 @@ struct LastResult {
 
   /// The words of a command: `$_` becomes the keys, and `in $_` within a word a list of them.
   ///
-  /// - Throws: ``CommandError`` if there is no result, if it has too many keys, or if keys stand for
-  ///   records of another model.
+  /// - Throws: ``CommandError`` if there is no result, if it has too many keys, or if keys would
+  ///   name records of another model.
   func expanded(_ words: [ShellWords.Word]) throws -> [String] {
     try words.flatMap { word -> [String] in
       if word.isLastResult {

@@ -181,7 +181,7 @@ import Testing
   private static let misfits: [(String, FieldType, FieldForm?, String)] = [
     (
       "b", FieldType.boolean, nil,
-      "t.b cannot be of the type boolean: 1 of its 2 values do not fit."
+      "t.b cannot be of the type boolean: 1 of its 2 values do not fit, the first of them 'yes'."
     ),
     ("n", .boolean, nil, "t.n is declared TEXT; SQLite would convert values of the type boolean"),
     ("d", .date, FieldForm.unixSeconds, "t.d cannot be of the type date (unix): 2 of its 2 values"),

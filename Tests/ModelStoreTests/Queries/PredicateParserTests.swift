@@ -132,7 +132,10 @@ import Testing
     ("id = title", "id (integer) and title (text) cannot be compared. (column 6)"),
     ("id < null", "null is neither less nor greater than anything. (column 6)"),
     ("id between 1 and null", "null is neither less nor greater than anything. (column 18)"),
-    ("id in (1, null)", "null in a list never matches; write “or id is null”. (column 11)"),
+    (
+      "id in (1, null)",
+      "null in a list matches nothing. Add “or id is null” behind in, or “and id is not null” behind not in. (column 11)"
+    ),
     (
       "id in (title)",
       "A list contains values, not fields; put text in single quotes. (column 8)"

@@ -9,6 +9,8 @@ struct SharedSchemaChange {
   /// The member's file, which no store has open.
   let path: String
   let configuration: StoreConfiguration
+  /// Receives what opening the copy reports.
+  let report: @Sendable (StoreError) -> Void
 
   private var rebuilding: Rebuilding {
     Rebuilding(shared: shared, path: path, policy: configuration.connectionPolicy)
@@ -78,15 +80,13 @@ struct SharedSchemaChange {
     var policy = configuration.connectionPolicy
     policy.fileSystem = nil
     let copy = try Connection(path: file.path, role: .copy, policy: policy)
-    let source = try membership.applying { [membership] applier in
+    try membership.applying { applier in
       let source = applier.connection
-      return try source.inOneState {
+      try source.inOneState {
         try membership.check(try membership.schema(on: source), against: head)
         try PageCopy(source: source, target: copy).run { _, _ in }
-        return true
       }
     }
-    precondition(source)
     _ = try copy.firstRow("PRAGMA journal_mode = DELETE") { try $0.text(at: 0) }
     try FiledCatalog.forget(on: copy)
     try copy.inTransaction { _ = try MemberMark.remove(on: copy) }
@@ -98,7 +98,7 @@ struct SharedSchemaChange {
     _ copy: PartialFile, after member: MemberRecord
   ) throws -> (commit: SchemaCommit, schema: LedgerSchema) {
     let lease = try StoreEngines.lease(
-      at: copy.path, configuration: ownConfiguration, report: StoreError.writeToStandardError)
+      at: copy.path, configuration: ownConfiguration, report: report)
     defer { lease.end(.waiting) }
     let engine = lease.engine
     try engine.declare(Declarations(migrations: nil), allowing: .none)
@@ -156,43 +156,4 @@ struct SharedSchemaChange {
 struct OutdatedSharedSchema: Error {
   /// What the store throws if the schema cannot be changed.
   let reason: StoreError
-}
-
-extension SharedLedger {
-  enum SchemaChange {
-    case made
-    /// Another member has made one before, and this member began again from it.
-    case found
-  }
-
-  /// Changes the schema of the shared store as a program declares it.
-  ///
-  /// - Parameter report: Receives what opening the copy reports.
-  /// - Throws: ``StoreError``, as opening an ordinary store that lacks these declarations.
-  func changeSchema(
-    of path: String, declaring declarations: Declarations, _ configuration: StoreConfiguration,
-    report: @escaping @Sendable (StoreError) -> Void
-  ) throws -> SchemaChange {
-    let change = SharedSchemaChange(shared: self, path: path, configuration: configuration)
-    do {
-      try change.run { copy in
-        do {
-          try Store(
-            at: copy, declaring: declarations, configuration: change.ownConfiguration,
-            onError: report
-          ).close()
-        } catch var error as StoreError {
-          error.message = error.message.replacing(copy, with: path)
-          throw error
-        }
-      }
-      return .made
-    } catch let changed as SchemaChanged {
-      guard rebuildsMembers else { throw Membership.storeError(changed) }
-      try Rebuilding(shared: self, path: path, policy: configuration.connectionPolicy).replace()
-      return .found
-    } catch {
-      throw Membership.storeError(error)
-    }
-  }
 }
