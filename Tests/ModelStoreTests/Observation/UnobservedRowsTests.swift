@@ -23,7 +23,6 @@ import Testing
   private final class World {
     let store: Store
     var witnesses: [Witness] = []
-    private let directory: TemporaryDirectory
     private var others: SeededGenerator
 
     /// The last column of `tag` is one that old rows do not store.
@@ -36,10 +35,9 @@ import Testing
         """
 
     init(seed: UInt64) throws {
-      directory = try TemporaryDirectory()
-      let path = directory.file("a.db")
-      try PlainDatabase(path).execute(Self.setup)
-      store = try Store(at: path)
+      // In memory, no file is watched, so only the transactions run statements.
+      store = try Store.inMemory(
+        migrations: [Migration(version: 1, name: "tables", sql: Self.setup, onFreshFiles: .run)])
       try store.adopt(["g", "item", "tag"])
       others = SeededGenerator(seed: seed)
     }
