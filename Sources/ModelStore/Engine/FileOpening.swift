@@ -95,7 +95,10 @@ struct FileOpening {
     }
     guard !connection.isFileReadOnly else { throw notWritable }
     let isEmpty = try connection.schemaVersion() == 0
-    guard found == "wal" || isEmpty || configuration.journalMode == .writeAheadLog else {
+    guard
+      try found == "wal" || isEmpty || configuration.journalMode == .writeAheadLog
+        || isMember(connection)
+    else {
       // DELETE mode would delete the journal file, so another user could create one.
       if file.isExposed { try connection.execute("PRAGMA journal_mode = TRUNCATE") }
       return PreparedJournal(usesWriteAheadLog: false)
@@ -110,6 +113,13 @@ struct FileOpening {
     return PreparedJournal(
       usesWriteAheadLog: true,
       notice: isOtherPrograms ? changedJournal(from: found ?? "unknown") : nil)
+  }
+
+  /// Whether the file is a member of a shared store, which needs a write-ahead log. A file that
+  /// began from a snapshot has a rollback journal first.
+  private func isMember(_ connection: Connection) throws -> Bool {
+    guard configuration.ledger != nil else { return false }
+    return try MemberRecord(reading: connection) != nil
   }
 
   private func hasCatalog(_ connection: Connection) throws -> Bool {

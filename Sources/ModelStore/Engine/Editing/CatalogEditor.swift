@@ -189,9 +189,11 @@ struct CatalogEditor {
       })
   }
 
-  /// Throws if the file lacks migrations that may not be applied.
+  /// Throws if the file lacks migrations that may not be applied. A program that declares nothing
+  /// takes the file as it is, with the migrations that it has had.
   private func checkMigrations(of declarations: Declarations, on connection: Connection) throws {
-    guard declarations.policy == .refuse, let migrations = declarations.migrations,
+    guard declarations.policy == .refuse, !declarations.isEmpty,
+      let migrations = declarations.migrations,
       let first = try Migrator(connection: connection, scope: .app).pending(migrations).first
     else { return }
     throw StoreError(
