@@ -65,25 +65,78 @@ extension SharedLedger {
     of path: String, declaring declarations: Declarations, _ configuration: StoreConfiguration,
     report: @escaping @Sendable (StoreError) -> Void
   ) throws -> SchemaChange {
+    do {
+      try change(path, declaring: declarations, configuration, report: report) { _ in }
+      return .made
+    } catch let changed as SchemaChanged {
+      guard rebuildsMembers else { throw Membership.storeError(changed) }
+      try beginAgain(path, configuration)
+      return .found
+    }
+  }
+
+  /// Changes what the members of the shared store have beside records, as `body` does with an
+  /// ordinary store. The store has a copy of the member's file, with the same records.
+  ///
+  /// It publishes the copy even if `body` changes nothing, so call it only for a change.
+  ///
+  /// - Parameters:
+  ///   - path: The member's file, which no program has open.
+  ///   - declarations: What the store of the copy is opened with.
+  ///   - report: Receives what opening the copy reports.
+  /// - Returns: What `body` returns, after the file has the change.
+  /// - Throws: What `body` throws; nothing is changed then. ``StoreError`` with code `busy` or
+  ///   `misuse` if the file is in use, `memberBehind` if it began to be in use meanwhile: the
+  ///   shared store then has the change. `memberOutdated` if another member has changed the schema
+  ///   since this file got its last commit, so that `body` was not called. With
+  ///   ``rebuildsMembers`` the file then has that schema, and you can call again.
+  /// - Complexity: Copies the file, and transfers it to the ledger. No member can write meanwhile.
+  package func changeCatalog<Result>(
+    of path: String, declaring declarations: Declarations, _ configuration: StoreConfiguration,
+    report: @escaping @Sendable (StoreError) -> Void, _ body: (Store) throws -> Result
+  ) throws -> Result {
+    do {
+      return try change(path, declaring: declarations, configuration, report: report, body)
+    } catch let changed as SchemaChanged {
+      guard rebuildsMembers else { throw Membership.storeError(changed) }
+      try beginAgain(path, configuration)
+      throw StoreError(
+        .memberOutdated,
+        "Another member has changed the schema of the shared store \(name) meanwhile. \(path) has the new schema now, and nothing else was changed. Try again."
+      )
+    }
+  }
+
+  /// - Throws: ``SchemaChanged`` if another member has changed the schema before.
+  private func change<Result>(
+    _ path: String, declaring declarations: Declarations, _ configuration: StoreConfiguration,
+    report: @escaping @Sendable (StoreError) -> Void, _ body: (Store) throws -> Result
+  ) throws -> Result {
     let change = SharedSchemaChange(
       shared: self, path: path, configuration: configuration, report: report)
     do {
-      try change.run { copy in
+      return try change.run { copy in
         do {
-          try Store(
+          let store = try Store(
             at: copy, declaring: declarations, configuration: change.ownConfiguration,
-            onError: report
-          ).close()
+            onError: report)
+          defer { store.close() }
+          return try body(store)
         } catch var error as StoreError {
           error.message = error.message.replacing(copy, with: path)
           throw error
         }
       }
-      return .made
     } catch let changed as SchemaChanged {
-      guard rebuildsMembers else { throw Membership.storeError(changed) }
+      throw changed
+    } catch {
+      throw Membership.storeError(error)
+    }
+  }
+
+  private func beginAgain(_ path: String, _ configuration: StoreConfiguration) throws {
+    do {
       try Rebuilding(shared: self, path: path, policy: configuration.connectionPolicy).replace()
-      return .found
     } catch {
       throw Membership.storeError(error)
     }

@@ -33,6 +33,30 @@ extension CommandContext {
     return connection.flatMap { $0.isEmpty ? nil : $0 }
   }
 
+  /// Changes what the database has beside records. If it is a member of a shared store, the change
+  /// is made on a copy, and all members begin again from that.
+  ///
+  /// - Parameters:
+  ///   - opened: Opened for writing. A member is closed meanwhile, and opened again afterwards.
+  ///   - body: Makes the change, on the store that it receives. On a member, everything that it
+  ///     does takes effect together.
+  /// - Throws: What `body` throws; ``CommandError`` if nothing says where the ledger of a member
+  ///   is; ``StoreError``, as `SharedLedger.changeCatalog`.
+  func changeCatalog<Result>(
+    through opened: inout OpenedStore, _ body: (Store) throws -> Result
+  ) throws -> Result {
+    guard let name = try opened.store.sharedStoreName() else { return try body(opened.store) }
+    let opening = opened.opening
+    let ledger = try opening.configuration.ledger ?? ledger(of: opened.location, store: name)
+    opened.store.close()
+    let result = try ledger.changeCatalog(
+      of: opened.location.path, declaring: opening.declarations, opening.configuration,
+      report: opening.report, body)
+    try opened.reopen()
+    try console.say("all members of \(name) begin again from this change")
+    return result
+  }
+
   /// The part of the database in a shared store, which its ledger is asked about.
   ///
   /// - Throws: ``CommandError`` if it is not a member.

@@ -295,12 +295,22 @@ struct CommandContext {
         surroundings.warn(error)
       }
     }
+    let declarations = declarations(for: purpose)
     let store = try Store(
-      at: location.path, declaring: declarations(for: purpose), configuration: configuration,
+      at: location.path, declaring: declarations, configuration: configuration,
       onError: warnings.receive)
+    try report(warnings.endOpening(), of: purpose)
+    let inputs = InputFiles(surroundings: surroundings, refusedPaths: location.storePaths)
+    var opened = OpenedStore(store: store, location: location, inputs: inputs)
+    opened.opening = OpenedStore.Opening(
+      declarations: declarations, configuration: configuration, report: warnings.receive)
+    return opened
+  }
+
+  private func report(_ warnings: [StoreError], of purpose: Purpose) throws {
     // The opening that follows a look repeats its warnings. The command that changes the journal
     // mode reports that itself.
-    for warning in warnings.endOpening() where warning.code != .configurationConflict {
+    for warning in warnings where warning.code != .configurationConflict {
       // The command may fail because of it, too.
       if warning.code == .ledgerUnavailable {
         notices.add(warning)
@@ -315,8 +325,6 @@ struct CommandContext {
       // the look already refuses the command.
       if reportsDrift { notices.add(warning) }
     }
-    let inputs = InputFiles(surroundings: surroundings, refusedPaths: location.storePaths)
-    return OpenedStore(store: store, location: location, inputs: inputs)
   }
 
   /// The store of the session, if the command uses it for this purpose. Otherwise the session

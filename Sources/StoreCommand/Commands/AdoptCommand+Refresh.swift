@@ -22,7 +22,8 @@ extension AdoptCommand {
       try report(planned, to: writer, context)
       return .ok
     }
-    let done = try context.openForWriting().store.modelRefreshes(models)
+    var writing = try context.openForWriting()
+    let done = try context.changeCatalog(through: &writing) { try $0.modelRefreshes(models) }
     try context.reporting {
       try report(done, to: writer, context)
       for refresh in done where refresh.schema != nil && entered.contains(refresh.name) {

@@ -108,13 +108,14 @@ struct AdoptCommand: ChangingCommand {
         try context.console.say("nothing was adopted; --keep-journal-mode adopts without that")
         return .failed
       }
-      let store = try context.openForWriting(
-        journalMode: changesJournal ? .writeAheadLog : .asFound
-      ).store
-      try store.adopt(chosen.map(\.name), types: choices)
+      var writing = try context.openForWriting(
+        journalMode: changesJournal ? .writeAheadLog : .asFound)
+      try context.changeCatalog(through: &writing) { store in
+        _ = try store.adopt(chosen.map(\.name), types: choices)
+      }
       try context.reporting {
         try report(outcomes, chosen, of: offer, to: writer, context)
-        try context.sayUnrecorded(among: chosen.map(\.name), store)
+        try context.sayUnrecorded(among: chosen.map(\.name), writing.store)
         guard changesJournal else { return }
         try context.console.say(
           "the file had a rollback journal and has a write-ahead log now; sqlite3 "

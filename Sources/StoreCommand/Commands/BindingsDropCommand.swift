@@ -38,12 +38,15 @@ struct BindingsDropCommand: WritingCommand {
       }
     }
     looked.store.close()
-    let store = try context.openForWriting().store
-    guard try isGranted(binding, in: store, context) else {
+    var opened = try context.openForWriting()
+    guard try isGranted(binding, in: opened.store, context) else {
       try context.console.say("nothing was dropped")
       return .failed
     }
-    let count = try store.dropBinding(name, mode: context.isDryRun ? .preview : .commit)
+    let count =
+      try context.isDryRun
+      ? opened.store.dropBinding(name, mode: .preview)
+      : context.changeCatalog(through: &opened) { try $0.dropBinding(name) }
     let would = context.isDryRun ? "would be " : ""
     try context.console.say("\(would)dropped \(name)")
     if count > 0 {
@@ -51,7 +54,7 @@ struct BindingsDropCommand: WritingCommand {
         "\(Grouped.text(count, "record")) \(would)updated by the next binding of "
           + "\(binding.target)")
     }
-    if try store.changeJournal.details()[binding.target.model] != nil {
+    if try opened.store.changeJournal.details()[binding.target.model] != nil {
       try context.console.say(
         "history \(context.isDryRun ? "would show" : "shows") its changes as those of the programs "
           + "that caused them, because the journal records no causes")

@@ -18,7 +18,8 @@ struct ConsumersDropCommand: ChangingCommand {
   func run(_ context: CommandContext) throws -> ExitCode {
     let drop = CatalogDrop(
       noun: "consumer", code: .unknownConsumer, list: "storecli consumers list",
-      names: { try $0.consumers().map(\.name) }, drop: { try $0.dropConsumer(name) })
+      names: { try $0.consumers().map(\.name) },
+      drop: { try $0.openForWriting().store.dropConsumer(name) })
     try drop.run(name, context)
     return .ok
   }

@@ -28,17 +28,26 @@ struct JournalOffCommand: ChangingCommand {
     }
     for name in models { _ = try looked.model(named: name) }
     let isStore = !looked.store.schema.models.isEmpty
+    let details = try looked.store.changeJournal.details()
+    let isOff = !models.isEmpty && models.allSatisfy { details[$0] == nil }
+    let isSharedAlready = try isOff && looked.isMember
     looked.store.close()
     let whose = models.isEmpty ? "all models" : models.joined(separator: ", ")
     // Opening for writing would change a database that is not a store yet.
-    if isStore || !context.isDryRun {
-      let journal = try context.openForWriting().store.changeJournal
-      try journal.disable(
-        for: models.isEmpty ? nil : models, mode: context.isDryRun ? .preview : .commit)
-    }
+    // All members of a shared store would begin again for nothing.
+    if isStore || !context.isDryRun, !isSharedAlready { try turnOff(context) }
     try context.console.say(
       (context.isDryRun ? "dry run: the journal would be turned off" : "the journal is off")
         + " for \(whose)")
     return .ok
+  }
+
+  private func turnOff(_ context: CommandContext) throws {
+    let names = models.isEmpty ? nil : models
+    var opened = try context.openForWriting()
+    guard !context.isDryRun else {
+      return try opened.store.changeJournal.disable(for: names, mode: .preview)
+    }
+    try context.changeCatalog(through: &opened) { try $0.changeJournal.disable(for: names) }
   }
 }

@@ -28,15 +28,12 @@ struct JournalOnCommand: ChangingCommand {
     let refusals = models.isEmpty ? try looked.store.changeJournal.refusals() : [:]
     for name in models { _ = try looked.model(named: name) }
     let isStore = !looked.store.schema.models.isEmpty
+    let isSharedAlready = try isOn(in: looked, except: refusals) && looked.isMember
     looked.store.close()
-    let detail = keys ? JournalDetail.keys : .full
     let whose = models.isEmpty ? "all models" : models.joined(separator: ", ")
     // Opening for writing would change a database that is not a store yet.
-    if isStore || !context.isDryRun {
-      let journal = try context.openForWriting().store.changeJournal
-      try journal.enable(
-        detail, for: models.isEmpty ? nil : models, mode: context.isDryRun ? .preview : .commit)
-    }
+    // All members of a shared store would begin again for nothing.
+    if isStore || !context.isDryRun, !isSharedAlready { try turnOn(context) }
     try context.console.say(
       (context.isDryRun ? "dry run: the journal would be turned on" : "the journal is on")
         + " for \(whose), with \(keys ? "keys only" : "old and new values")")
@@ -49,5 +46,23 @@ struct JournalOnCommand: ChangingCommand {
         "left out: \(Grouped.text(views.count, "view")); a view has no changes of its own")
     }
     return .ok
+  }
+
+  private var detail: JournalDetail { keys ? .keys : .full }
+
+  private func turnOn(_ context: CommandContext) throws {
+    let names = models.isEmpty ? nil : models
+    var opened = try context.openForWriting()
+    guard !context.isDryRun else {
+      return try opened.store.changeJournal.enable(detail, for: names, mode: .preview)
+    }
+    try context.changeCatalog(through: &opened) { try $0.changeJournal.enable(detail, for: names) }
+  }
+
+  /// Whether the journal records the models as the command asks.
+  private func isOn(in looked: OpenedStore, except refusals: [String: String]) throws -> Bool {
+    let details = try looked.store.changeJournal.details()
+    let names = models.isEmpty ? looked.store.schema.models.map(\.name) : models
+    return names.allSatisfy { details[$0] == detail || refusals[$0] != nil }
   }
 }

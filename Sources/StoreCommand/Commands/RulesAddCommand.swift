@@ -158,10 +158,15 @@ struct RulesAddCommand: ChangingCommand {
     if let message { rule.message = message }
     if let severity { rule.severity = severity }
     let found = try finding(of: rule, schema, looked.store)
+    let isSharedAlready = try present == rule && looked.isMember
     looked.store.close()
     let canStay = rule.severity == .warning || keepViolations && rule.kind != .unique
     if let found, !canStay { throw RuleRefusal(found, "added").error }
-    if !context.isDryRun { try add(rule, to: context.openForWriting().store) }
+    // All members would begin again for nothing.
+    if !context.isDryRun, !isSharedAlready {
+      var opened = try context.openForWriting()
+      try context.changeCatalog(through: &opened) { try add(rule, to: $0) }
+    }
     let verb = present == nil ? "added" : "changed"
     let place = ([rule.model] + rule.fields.prefix(rule.fields.count == 1 ? 1 : 0))
       .joined(separator: ".")

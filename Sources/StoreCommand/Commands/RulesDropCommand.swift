@@ -21,7 +21,11 @@ struct RulesDropCommand: ChangingCommand {
   func run(_ context: CommandContext) throws -> ExitCode {
     let drop = CatalogDrop(
       noun: "rule", code: .unknownRule, list: "storecli rules list",
-      names: { try $0.rules().map(\.name) }, drop: { try $0.dropRule(name) })
+      names: { try $0.rules().map(\.name) },
+      drop: { context in
+        var opened = try context.openForWriting()
+        try context.changeCatalog(through: &opened) { try $0.dropRule(name) }
+      })
     try drop.run(name, context) { store in
       if let reason = try reasonToStay(in: store) {
         throw CommandError(.failed, code: "unsupportedSchema", reason)

@@ -9,7 +9,7 @@ struct CatalogDrop {
   /// The command that lists them.
   let list: String
   let names: (Store) throws -> [String]
-  let drop: (Store) throws -> Void
+  let drop: (CommandContext) throws -> Void
 
   /// - Parameter check: Refuses names that are not in ``names`` and cannot be dropped.
   /// - Throws: ``CommandError`` with near misses if `name` is unknown; the file is then unchanged.
@@ -26,7 +26,7 @@ struct CatalogDrop {
     guard !context.isDryRun else {
       return try context.console.say("dry run: \(name) would be dropped")
     }
-    try drop(context.openForWriting().store)
+    try drop(context)
     try context.console.say("dropped \(name)")
   }
 }

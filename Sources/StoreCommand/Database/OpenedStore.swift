@@ -3,7 +3,7 @@ import RecordFormats
 
 /// A store and where it was found.
 struct OpenedStore {
-  let store: Store
+  private(set) var store: Store
   let location: DatabaseLocation
   /// Where the command reads its inputs, which must not be files of this store.
   var inputs: InputFiles
@@ -11,6 +11,32 @@ struct OpenedStore {
   var transaction: HeldTransaction?
   /// Whether a session keeps the store open.
   var isKept = false
+  var opening = Opening()
+
+  /// What the store was opened with.
+  struct Opening {
+    var declarations = Declarations()
+    var configuration = StoreConfiguration()
+    var report: @Sendable (StoreError) -> Void = { _ in }
+  }
+
+  init(store: Store, location: DatabaseLocation, inputs: InputFiles) {
+    self.store = store
+    self.location = location
+    self.inputs = inputs
+  }
+
+  /// Whether the file is a member of a shared store.
+  var isMember: Bool {
+    get throws { try store.sharedStoreName() != nil }
+  }
+
+  /// Opens the store again as before, after it was closed.
+  mutating func reopen() throws {
+    store = try Store(
+      at: location.path, declaring: opening.declarations, configuration: opening.configuration,
+      onError: opening.report)
+  }
 
   /// Closes the store, unless a session keeps it open.
   func close() {

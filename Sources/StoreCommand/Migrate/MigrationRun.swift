@@ -7,8 +7,7 @@ struct MigrationRun {
   let context: CommandContext
   let source: MigrationSource
   private let options: MigrationRunOptions
-  private let opened: OpenedStore
-  private let file: FileMigrations
+  private var opened: OpenedStore
   let statuses: [MigrationStatus]
 
   /// - Parameter existing: Whether there must be a database.
@@ -22,16 +21,32 @@ struct MigrationRun {
     source = try MigrationSource(options.source, context)
     let isNew = try !context.location().exists
     opened = try context.openToMigrate(existing: context.isDryRun ? .required : existing)
-    file = FileMigrations(of: opened.store, declared: source.migrations, models: source.models)
-    statuses = try file.status()
+    statuses = try FileMigrations(
+      of: opened.store, declared: source.migrations, models: source.models
+    ).status()
     if isNew { try context.console.say("created \(opened.location.path)") }
+  }
+
+  private var file: FileMigrations {
+    FileMigrations(of: opened.store, declared: source.migrations, models: source.models)
+  }
+
+  /// Changes the file, or on a member the shared store.
+  private mutating func change<Result>(
+    _ body: (FileMigrations) throws -> Result
+  ) throws -> Result {
+    let source = source
+    return try context.changeCatalog(through: &opened) { store in
+      try body(
+        FileMigrations(of: store, declared: source.migrations, models: source.models))
+    }
   }
 
   // Forwards
 
   /// Applies the pending migrations up to and with `version`, and brings the file in line with the
   /// models of an application.
-  func up(to version: Int64? = nil) throws -> ExitCode {
+  mutating func up(to version: Int64? = nil) throws -> ExitCode {
     try statuses.check(against: source, context)
     let steps = try file.steps(upTo: version)
     guard !steps.isEmpty || source.isOfApplication else {
@@ -78,13 +93,22 @@ struct MigrationRun {
   }
 
   /// - Returns: How many migrations were applied.
-  private func apply(_ steps: MigrationSteps, upTo version: Int64?) throws -> Int {
-    // Tables of models are created with all pending migrations, in one transaction.
-    guard !source.isOfApplication else {
-      let applied = try CommandError.ofMigration { try file.apply(upTo: version) }
-      for migration in applied { try say("applied", migration) }
-      return applied.count
+  private mutating func apply(_ steps: MigrationSteps, upTo version: Int64?) throws -> Int {
+    let isMember = try opened.isMember
+    // All members of a shared store would begin again for nothing.
+    guard !steps.isEmpty || !isMember else { return 0 }
+    // Tables of models are created with all pending migrations, in one transaction. A shared store
+    // gets all of them at once.
+    guard source.isOfApplication || isMember else {
+      return try applyOneByOne(steps, upTo: version)
     }
+    let applied = try CommandError.ofMigration { try change { try $0.apply(upTo: version) } }
+    for migration in applied { try say("applied", migration) }
+    return applied.count
+  }
+
+  /// Applies migrations of an ordinary file, and reports each when it is committed.
+  private func applyOneByOne(_ steps: MigrationSteps, upTo version: Int64?) throws -> Int {
     var progress = Progress(console: context.console)
     var count = 0
     let all = steps.steps.count
@@ -147,7 +171,7 @@ struct MigrationRun {
   // Backwards
 
   /// Takes back the newest `count` migrations.
-  func down(_ count: Int) throws -> ExitCode {
+  mutating func down(_ count: Int) throws -> ExitCode {
     let versions = statuses.filter { $0.applied != nil }.map(\.version)
     guard !versions.isEmpty else {
       try context.console.say("nothing to do: \(try standing)")
@@ -162,7 +186,7 @@ struct MigrationRun {
   }
 
   /// Takes back the migrations above `version`.
-  func down(to version: Int64) throws -> ExitCode {
+  mutating func down(to version: Int64) throws -> ExitCode {
     let steps = try reversible { try file.stepsBack(to: version) }
     guard !steps.isEmpty else {
       try context.console.say("nothing to do: \(try standing)")
@@ -174,7 +198,8 @@ struct MigrationRun {
     guard isReady else { return .failed }
     let verb = context.isDryRun ? "would take back" : "took back"
     let reverted = try CommandError.ofMigration {
-      try file.revert(to: version, mode: context.isDryRun ? .preview : .commit)
+      try context.isDryRun
+        ? file.revert(to: version, mode: .preview) : change { try $0.revert(to: version) }
     }
     for migration in reverted {
       try context.console.say("\(verb) \(source.shortTitle(migration.version, migration.name))")
@@ -188,7 +213,7 @@ struct MigrationRun {
   }
 
   /// Takes back the newest migration and applies it again, as it is written now.
-  func redo() throws -> ExitCode {
+  mutating func redo() throws -> ExitCode {
     let applied = statuses.filter { $0.applied != nil }
     guard let last = applied.last else {
       try context.console.say("nothing to do: \(try standing)")
@@ -213,7 +238,7 @@ struct MigrationRun {
     }
     // Both directions run before anything is committed.
     _ = try CommandError.ofMigration {
-      try file.redo(mode: context.isDryRun ? .preview : .commit)
+      try context.isDryRun ? file.redo(mode: .preview) : change { try $0.redo() }
     }
     guard !context.isDryRun else {
       try context.console.say("would take back and apply \(title)")

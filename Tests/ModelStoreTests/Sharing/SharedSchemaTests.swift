@@ -66,6 +66,15 @@ import Testing
         configuration: configuration, onError: { [reports] error in reports.add(error) })
     }
 
+    /// Opens a member with a program that declares nothing, such as `storecli`.
+    func openUndeclared(_ number: Int, _ configuration: StoreConfiguration) throws -> Store {
+      var configuration = configuration
+      configuration.ledger = ledger.shared(as: "notes")
+      return try Store(
+        at: path(number), declaring: Declarations(), configuration: configuration,
+        onError: { [reports] error in reports.add(error) })
+    }
+
     func insert(_ id: Int64, _ text: String, in store: Store) throws {
       let schema = try store.schema.model(named: "Note")
       try store.write { tx in
@@ -315,6 +324,91 @@ import Testing
     store.close()
     #expect(try world.ledger.standing()?.epoch == 2)
     #expect(world.backfills.load(ordering: .relaxed) == 1)
+  }
+
+  /// Changes the catalog of a member as a command does.
+  private static func addRule(
+    _ number: Int, rebuilds: Bool = true, in world: World,
+    _ body: (Store) throws -> Void = { _ in }
+  ) throws -> Int {
+    var shared = world.ledger.shared(as: "notes")
+    shared.rebuildsMembers = rebuilds
+    return try shared.changeCatalog(
+      of: world.path(number), declaring: Declarations(), StoreConfiguration(),
+      report: { [reports = world.reports] error in reports.add(error) }
+    ) { store in
+      try store.add(Rule("note.text", of: "Note", fields: ["text"], .immutable))
+      try body(store)
+      return try store.rules().count
+    }
+  }
+
+  @Test func aCommandChangesTheCatalogForAllMembers() throws {
+    let (world, members) = try Self.started()
+    for member in members { member.close() }
+    #expect(try Self.addRule(0, in: world) == 1)
+    #expect(try world.ledger.standing()?.epoch == 2)
+    for number in 0..<2 {
+      let store = try world.open(number, version: 1)
+      #expect(try store.rules().count == 1)
+      #expect(try world.rows(store).count == 2)
+      store.close()
+    }
+    #expect(try world.files() == ["0.store", "1.store"])
+  }
+
+  /// A snapshot has a rollback journal.
+  @Test func aMemberThatBeganAgainGetsAWriteAheadLogInEveryJournalMode() throws {
+    let (world, members) = try Self.started()
+    for member in members { member.close() }
+    _ = try Self.addRule(0, in: world)
+    let store = try world.openUndeclared(0, StoreConfiguration(journalMode: .asFound))
+    #expect(store.usesWriteAheadLog)
+    try world.insert(3, "third", in: store)
+    store.close()
+    #expect(world.reports.events.isEmpty)
+  }
+
+  @Test func aProgramWithoutDeclarationsOpensAMemberThatHasHadMigrations() throws {
+    let (world, members) = try Self.started()
+    for member in members { member.close() }
+    try world.open(0, version: 2).close()
+    let store = try world.openUndeclared(0, StoreConfiguration())
+    #expect(try world.rows(store) == Self.sized)
+    try world.insert(3, "third", in: store)
+    store.close()
+    #expect(try world.ledger.standing()?.epoch == 2)
+  }
+
+  @Test func aCommandThatFailsChangesNothing() throws {
+    struct Stop: Error {}
+    let (world, members) = try Self.started()
+    for member in members { member.close() }
+    let head = try world.ledger.standing()
+    #expect(throws: Stop.self) { try Self.addRule(0, in: world) { _ in throw Stop() } }
+    #expect(try world.ledger.standing() == head)
+    let store = try world.open(0, version: 1)
+    #expect(try store.rules() == [])
+    try world.insert(3, "third", in: store)
+    store.close()
+    #expect(try world.files() == ["0.store", "1.store"])
+  }
+
+  /// What it would do was decided for the earlier schema.
+  @Test(arguments: [true, false])
+  func aCommandThatMeetsAChangeOfAnotherMemberDoesNotRun(_ rebuilds: Bool) throws {
+    let (world, members) = try Self.started()
+    for member in members { member.close() }
+    try world.open(0, version: 2).close()
+    let head = try world.ledger.standing()
+    let code = SharedWorld.code {
+      _ = try Self.addRule(1, rebuilds: rebuilds, in: world) { _ in Issue.record("It ran.") }
+    }
+    #expect(code == .memberOutdated)
+    #expect(try world.ledger.standing() == head)
+    let again = SharedWorld.code { _ = try Self.addRule(1, rebuilds: rebuilds, in: world) }
+    #expect(again == (rebuilds ? nil : .memberOutdated))
+    #expect(try world.ledger.standing()?.epoch == (rebuilds ? 3 : 2))
   }
 
   @Test func theRecordOfAChangeIsReadAsItWasWrittenAndNotDamaged() throws {

@@ -18,10 +18,11 @@ struct SharedSchemaChange {
 
   /// - Parameter change: Changes the copy through a store of its own, which it closes. It receives
   ///   the copy's path.
+  /// - Returns: What `change` returns, after the file was replaced.
   /// - Throws: What `change` throws. ``StoreError`` with code `busy` if another program uses the
   ///   file, `memberBehind` if it began to meanwhile: then the shared store has the new schema.
   ///   ``SchemaChanged`` if another member changed the schema before. ``LedgerError``.
-  func run(_ change: (_ copy: String) throws -> Void) throws {
+  func run<Result>(_ change: (_ copy: String) throws -> Result) throws -> Result {
     try checkIsUnused()
     let membership = try Membership(
       shared, path: path, policy: configuration.connectionPolicy,
@@ -29,10 +30,11 @@ struct SharedSchemaChange {
     defer { membership.end() }
     let (turn, member) = try membership.takeTurn()
     let commit: LedgerCommit
+    let result: Result
     do {
       try turn.extend()
       let copy = try plainCopy(of: membership, turn.head)
-      try change(copy.path)
+      result = try change(copy.path)
       let changed = try self.changed(copy, after: member)
       commit = changed.commit.ledgerCommit
       try append(commit, changed.schema, to: turn, of: membership)
@@ -53,6 +55,7 @@ struct SharedSchemaChange {
       failure.transaction = commit.transaction
       throw failure
     }
+    return result
   }
 
   private func checkIsUnused() throws {
@@ -61,7 +64,7 @@ struct SharedSchemaChange {
     } catch let error as StoreError where [.busy, .misuse].contains(error.code) {
       throw StoreError(
         error.code,
-        "The shared store \(shared.name) lacks what this program declares, and another program or store uses \(path). Close it, and open the store again. Nothing was changed."
+        "The schema of the shared store \(shared.name) cannot change while another program or store uses \(path). Close it, and try again. Nothing was changed."
       )
     }
   }

@@ -36,10 +36,11 @@ extension BindingAddition {
       _ = try looked.writableModel(named: model, write)
     }
     let mayOverwrite = try binding.boundFields.contains { try looked.holdsValues(in: $0) }
+    let isSharedAlready = try others.contains(binding) && looked.isMember
     looked.store.close()
-    let store = try context.openForWriting().store
+    var opened = try context.openForWriting()
     if mayOverwrite, !self.binding.yes, !context.isDryRun {
-      let count = try add(binding, to: store, mode: .preview, context)
+      let count = try add(binding, to: opened.store, mode: .preview, context)
       let isGranted =
         try count == 0
         || Confirmation.isGranted(
@@ -51,7 +52,13 @@ extension BindingAddition {
       }
     }
     if !context.isDryRun { Interruption.await() }
-    let count = try add(binding, to: store, mode: context.isDryRun ? .preview : .commit, context)
+    // All members would begin again for a binding that they have.
+    let count =
+      try context.isDryRun || isSharedAlready
+      ? add(binding, to: opened.store, mode: .preview, context)
+      : context.changeCatalog(through: &opened) { store in
+        try add(binding, to: store, mode: .commit, context)
+      }
     let would = context.isDryRun ? "would be " : ""
     try CatalogAddition.binding.say(
       "added", "\(would)added \(binding.name): \(binding)",

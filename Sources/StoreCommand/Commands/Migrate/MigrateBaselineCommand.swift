@@ -25,12 +25,19 @@ struct MigrateBaselineCommand: ChangingCommand {
   func run(_ context: CommandContext) throws -> ExitCode {
     let source = try MigrationSource(source, context)
     let version = try MigrationSource.version(version, among: source.migrations.map(\.version))
-    let store = try context.openToMigrate(existing: .required).store
-    let file = FileMigrations(of: store, declared: source.migrations, models: source.models)
+    var opened = try context.openToMigrate(existing: .required)
+    let file = FileMigrations(of: opened.store, declared: source.migrations, models: source.models)
     try file.status().check(against: source, context)
     let recorded: [AppliedMigration]
     do {
-      recorded = try file.baseline(version, mode: context.isDryRun ? .preview : .commit)
+      let planned = try file.baseline(version, mode: .preview)
+      recorded =
+        try context.isDryRun || planned.isEmpty
+        ? planned
+        : context.changeCatalog(through: &opened) { store in
+          try FileMigrations(of: store, declared: source.migrations, models: source.models)
+            .baseline(version)
+        }
     } catch let error as StoreError where error.schemaDifferences?.isEmpty == false {
       let differences = error.schemaDifferences ?? []
       throw CommandError(

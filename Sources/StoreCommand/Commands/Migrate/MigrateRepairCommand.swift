@@ -28,9 +28,10 @@ struct MigrateRepairCommand: ChangingCommand {
 
   func run(_ context: CommandContext) throws -> ExitCode {
     let source = try MigrationSource(source, context)
-    let store = try context.openToMigrate(existing: .required).store
-    let file = FileMigrations(of: store, declared: source.migrations, models: source.models)
-    let statuses = try file.status()
+    var opened = try context.openToMigrate(existing: .required)
+    let statuses = try FileMigrations(
+      of: opened.store, declared: source.migrations, models: source.models
+    ).status()
     let version = try MigrationSource.version(version, among: statuses.map(\.version))
     guard let status = statuses.first(where: { $0.version == version }),
       let declared = status.declared, let applied = status.applied
@@ -62,7 +63,10 @@ struct MigrateRepairCommand: ChangingCommand {
       try context.console.say("nothing was changed")
       return .failed
     }
-    try file.repair(version)
+    try context.changeCatalog(through: &opened) { store in
+      _ = try FileMigrations(of: store, declared: source.migrations, models: source.models)
+        .repair(version)
+    }
     try context.console.say("accepted \(title)")
     return .ok
   }

@@ -11,6 +11,8 @@ struct MigrateUpCommand: ChangingCommand {
       database if there is none. If another program migrates at the same time, it waits for that \
       program. Before values are deleted, it asks, and makes a backup beside the database; the \
       newest 3 backups stay.
+      On a member of a shared store, all pending migrations are applied together or none, and the \
+      other members begin again from the result.
       """)
 
   @OptionGroup var choices: MigrationRunOptions
@@ -20,7 +22,8 @@ struct MigrateUpCommand: ChangingCommand {
   var hasData: Bool { false }
 
   func run(_ context: CommandContext) throws -> ExitCode {
-    try MigrationRun(choices, context, existing: .created).up()
+    var run = try MigrationRun(choices, context, existing: .created)
+    return try run.up()
   }
 }
 
@@ -49,7 +52,8 @@ struct MigrateDownCommand: ChangingCommand {
   }
 
   func run(_ context: CommandContext) throws -> ExitCode {
-    try MigrationRun(choices, context).down(count)
+    var run = try MigrationRun(choices, context)
+    return try run.down(count)
   }
 }
 
@@ -73,7 +77,7 @@ struct MigrateToCommand: ChangingCommand {
   var hasData: Bool { false }
 
   func run(_ context: CommandContext) throws -> ExitCode {
-    let migrating = try MigrationRun(choices, context, existing: .created)
+    var migrating = try MigrationRun(choices, context, existing: .created)
     guard version != "0" else { return try migrating.down(to: 0) }
     let version = try MigrationSource.version(
       version, among: migrating.statuses.map(\.version))
@@ -98,6 +102,7 @@ struct MigrateRedoCommand: ChangingCommand {
   var hasData: Bool { false }
 
   func run(_ context: CommandContext) throws -> ExitCode {
-    try MigrationRun(choices, context).redo()
+    var run = try MigrationRun(choices, context)
+    return try run.redo()
   }
 }
