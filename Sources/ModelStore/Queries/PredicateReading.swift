@@ -235,7 +235,7 @@ struct PredicateReading {
       if literal.isNull {
         throw error(
           .value,
-          "null in a list matches nothing. Add “or \(schema.fields[index].name) is null” behind in, or “and \(schema.fields[index].name) is not null” behind not in.",
+          "null in a list matches nothing. After the list, add “or \(schema.fields[index].name) is null”; after a list of not in, “and \(schema.fields[index].name) is not null”.",
           at: literal.source)
       }
       values.append(try value(of: literal, for: index))

@@ -43,10 +43,10 @@ struct DeleteCommand: WritingCommand {
     let (opened, schema, (wanted, query)) = try context.openForWriting(write, model: model) {
       looked, schema in
       let wanted = try keys.map { try KeyText.key($0, for: schema, in: looked) }
-      if let repeated = wanted.indices.first(where: { wanted[..<$0].contains(wanted[$0]) }) {
+      var seen: Set<[SQLValue]> = []
+      if let repeated = wanted.first(where: { !seen.insert($0).inserted }) {
         throw CommandError.usage(
-          "\(KeyText.text(wanted[repeated])) is named twice; nothing was deleted.",
-          model: schema.name)
+          "\(KeyText.text(repeated)) is named twice; nothing was deleted.", model: schema.name)
       }
       return (wanted, try PredicateText(schema: schema).query(where: predicate))
     }
@@ -71,7 +71,7 @@ struct DeleteCommand: WritingCommand {
       let isGranted =
         try changes.isEmpty
         || Confirmation.isGranted(
-          "Make these changes: \(report.summary)?", isGiven: false, flag: "--yes",
+          "The changes are: \(report.summary). Continue?", isGiven: false, flag: "--yes",
           console: context.console)
       guard isGranted else {
         try context.console.say("nothing was deleted")

@@ -195,6 +195,7 @@ struct ImportCommand: WritingCommand {
   ) throws -> Importing {
     let plan = Importing.Plan(
       mode: mode, stopsAtError: onError == .stop, batchCount: batch, isDryRun: change.dryRun,
+      byteCountMax: try ValueLimit.bytes(in: context.surroundings),
       mayWait: files.paths.contains { context.surroundings.mayWait(for: $0) },
       completion: completion)
     let sources = try zip(files.paths, files.schemas).map { path, schema in

@@ -29,6 +29,8 @@ struct Importing {
     /// Records in one transaction; nil for all.
     var batchCount: Int?
     var isDryRun: Bool
+    /// The most bytes of a value or a record.
+    var byteCountMax = ValueLimit.usual
     /// Whether reading the input may block, as for a pipe. A batch is then read before its
     /// transaction begins.
     var mayWait = false
@@ -409,16 +411,20 @@ struct Importing {
     progress.note(tally.read + waiting.count)
   }
 
-  /// The error for a record with a value that is too large, with the field: SQLite does not name
-  /// it.
-  private static func namingOversized(_ error: any Error, _ item: Item) -> any Error {
+  /// The error for a record that is too large, with the field if one value is: SQLite names none.
+  private func namingOversized(_ error: any Error, _ item: Item) -> any Error {
     guard var named = error as? StoreError, named.isOversized, named.field == nil,
       case .success(let record) = item.content,
       let largest = zip(record.fields.names, record.row).max(by: { $0.1.byteCount < $1.1.byteCount }
       )
     else { return error }
-    named.field = largest.0
+    let isOneValue = largest.1.byteCount > plan.byteCountMax
     named.sqliteCode = nil
+    guard isOneValue else {
+      named.message = "the record is larger than \(ValueLimit.environmentName) allows"
+      return named
+    }
+    named.field = largest.0
     named.message =
       "\(largest.0) has \(Grouped.text(largest.1.byteCount, "byte")), more than "
       + "\(ValueLimit.environmentName) allows"
@@ -428,7 +434,7 @@ struct Importing {
   /// Rejects a record, or stops the import.
   private mutating func refuse(_ item: Item, _ error: any Error) throws {
     if Interruption.explains(error) { throw Stop.interrupted }
-    let error = Self.namingOversized(error, item)
+    let error = namingOversized(error, item)
     guard isRejectable(error) else {
       throw sources[item.source].input.refusal(error, line: item.line)
     }

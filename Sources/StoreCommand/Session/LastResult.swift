@@ -42,13 +42,17 @@ struct LastResult {
   /// - Throws: ``CommandError`` if there is no result, if it has too many keys, or if keys would
   ///   name records of another model.
   func expanded(_ words: [ShellWords.Word]) throws -> [String] {
-    try words.flatMap { word -> [String] in
+    try words.indices.flatMap { place -> [String] in
+      let word = words[place]
       if word.isLastResult {
         let keys = try known()
         guard !keys.isEmpty else {
           throw CommandError.usage("The last result has no records, so $_ names no key.")
         }
-        let isNamed = words.contains { $0.text.asciiFolded == model?.asciiFolded }
+        // The value of an option may be a key of another model, such as a list of records.
+        let isNamed =
+          place > 0 && words[place - 1].text.hasPrefix("--")
+          || words.contains { $0.text.asciiFolded == model?.asciiFolded }
         if let model, !isNamed {
           throw CommandError.usage("The last result has records of \(model), so $_ names those.")
         }

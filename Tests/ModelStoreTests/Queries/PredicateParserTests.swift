@@ -134,7 +134,7 @@ import Testing
     ("id between 1 and null", "null is neither less nor greater than anything. (column 18)"),
     (
       "id in (1, null)",
-      "null in a list matches nothing. Add “or id is null” behind in, or “and id is not null” behind not in. (column 11)"
+      "null in a list matches nothing. After the list, add “or id is null”; after a list of not in, “and id is not null”. (column 11)"
     ),
     (
       "id in (title)",

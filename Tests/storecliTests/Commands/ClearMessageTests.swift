@@ -100,7 +100,7 @@ import Testing
     (
       ["delete", "K", "--where", "id > 0"], 64,
       """
-      error[usage]: Make these changes: 1 K deleted? The command runs without a terminal, so it \
+      error[usage]: The changes are: 1 K deleted. Continue? The command runs without a terminal, so it \
       cannot ask: add --yes, or -n to see what would change.
 
       """
@@ -207,6 +207,13 @@ import Testing
             hint: storecli models P
 
             """))
+    // Several values can be too large together.
+    try place.write("id,u\n8,\(text.prefix(1999))\n", to: "row.csv")
+    let row = try place.run("import", "row.csv", "--model", "P")
+    #expect(
+      row.err.hasPrefix(
+        "error[invalidValue]: row.csv: line 2: the record is larger than STORECLI_VALUE_MAX "),
+      "\(row)")
     #expect(
       try place.run("insert", "P", "u=\(text)")
         == Outcome(

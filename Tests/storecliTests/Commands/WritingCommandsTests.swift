@@ -66,7 +66,7 @@ import Testing
       asked
         == Outcome(
           code: 64, out: "",
-          err: "error[usage]: Make these changes: 10 Track deleted? "
+          err: "error[usage]: The changes are: 10 Track deleted. Continue? "
             + "The command runs without a terminal, so it cannot ask: add --yes, or -n to see what would change.\n"
         ))
     #expect(try place.run("delete", "Track", "--where", "albumID = 7", "--yes").code == 0)

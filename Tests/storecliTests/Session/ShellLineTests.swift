@@ -137,6 +137,9 @@ import Testing
     #expect(throws: CommandError.self) {
       try result.expanded(ShellWords("delete Track $_").commands[0])
     }
+    #expect(
+      try result.expanded(ShellWords("reorder Track 7 --in $_").commands[0])
+        == ["reorder", "Track", "7", "--in", "1"])
     // A list may be of references.
     #expect(
       try result.expanded(ShellWords("query Track 'album in $_'").commands[0])
