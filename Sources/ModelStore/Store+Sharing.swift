@@ -69,8 +69,7 @@ extension SharedLedger {
       try change(path, declaring: declarations, configuration, report: report) { _ in }
       return .made
     } catch let changed as SchemaChanged {
-      guard rebuildsMembers else { throw Membership.storeError(changed) }
-      try beginAgain(path, configuration)
+      try beginAgain(path, configuration, from: changed, report)
       return .found
     }
   }
@@ -88,8 +87,8 @@ extension SharedLedger {
   /// - Throws: What `body` throws; nothing is changed then. ``StoreError`` with code `busy` or
   ///   `misuse` if the file is in use, `memberBehind` if it began to be in use meanwhile: the
   ///   shared store then has the change. `memberOutdated` if another member has changed the schema
-  ///   since this file got its last commit, so that `body` was not called. With
-  ///   ``rebuildsMembers`` the file then has that schema, and you can call again.
+  ///   since this file got its last commit, so that `body` was not called. The file then has that
+  ///   schema, and you can call again.
   /// - Complexity: Copies the file, and transfers it to the ledger. No member can write meanwhile.
   package func changeCatalog<Result>(
     of path: String, declaring declarations: Declarations, _ configuration: StoreConfiguration,
@@ -98,8 +97,7 @@ extension SharedLedger {
     do {
       return try change(path, declaring: declarations, configuration, report: report, body)
     } catch let changed as SchemaChanged {
-      guard rebuildsMembers else { throw Membership.storeError(changed) }
-      try beginAgain(path, configuration)
+      try beginAgain(path, configuration, from: changed, report)
       throw StoreError(
         .memberOutdated,
         "Another member has changed the schema of the shared store \(name) meanwhile. \(path) has the new schema now, and nothing else was changed. Try again."
@@ -116,16 +114,11 @@ extension SharedLedger {
       shared: self, path: path, configuration: configuration, report: report)
     do {
       return try change.run { copy in
-        do {
-          let store = try Store(
-            at: copy, declaring: declarations, configuration: change.ownConfiguration,
-            onError: report)
-          defer { store.close() }
-          return try body(store)
-        } catch var error as StoreError {
-          error.message = error.message.replacing(copy, with: path)
-          throw error
-        }
+        let store = try Store(
+          at: copy, declaring: declarations, configuration: change.ownConfiguration,
+          onError: report)
+        defer { store.close() }
+        return try body(store)
       }
     } catch let changed as SchemaChanged {
       throw changed
@@ -134,11 +127,12 @@ extension SharedLedger {
     }
   }
 
-  private func beginAgain(_ path: String, _ configuration: StoreConfiguration) throws {
-    do {
-      try Rebuilding(shared: self, path: path, policy: configuration.connectionPolicy).replace()
-    } catch {
-      throw Membership.storeError(error)
+  private func beginAgain(
+    _ path: String, _ configuration: StoreConfiguration, from changed: SchemaChanged,
+    _ report: (StoreError) -> Void
+  ) throws {
+    if let notice = try rebuild(path, configuration, because: UnfitMember(changed)) {
+      report(notice)
     }
   }
 }

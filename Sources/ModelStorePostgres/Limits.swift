@@ -12,7 +12,8 @@
     var work = Duration.seconds(600)
     /// For the next statement of a turn. Then PostgreSQL ends the turn: the member stands still.
     var turn = Duration.seconds(60)
-    /// For another member's transfer of a snapshot, and for reading one.
+    /// For another member's transfer of a snapshot, for reading one, and for the changes of the
+    /// schema in a turn before its snapshot is sent.
     var snapshot = Duration.seconds(600)
     /// Between two attempts to listen again.
     var pause = Duration.milliseconds(100)

@@ -9,6 +9,8 @@
     /// When PostgreSQL ends the turn, by the member's clock.
     private var deadline: ContinuousClock.Instant
     private var limit: Duration
+    /// Whether the turn is one for a change of the schema.
+    private var isExtended = false
     /// nil after the turn has ended. If the turn is released before, the lease rolls back.
     private var lease: ConnectionLane.Lease?
 
@@ -33,6 +35,7 @@
         throw failure.isIdleTooLong ? tookTooLong : failure.ledgerError
       }
       limit = ledger.limits.snapshot
+      isExtended = true
       deadline = .now + limit
     }
 
@@ -121,9 +124,13 @@
     }
 
     private var tookTooLong: LedgerError {
-      .failed(
-        "The transaction took longer than \(limit), after which PostgreSQL lets other "
-          + "members write. Write less in one transaction.")
+      let (subject, remedy) =
+        isExtended
+        ? ("change of the schema", "Split it into several versions.")
+        : ("transaction", "Write less in one transaction.")
+      return .failed(
+        "The \(subject) took longer than \(limit), after which PostgreSQL lets other members "
+          + "write. \(remedy)")
     }
 
     private func confirm(_ results: [PostgresResult], _ commit: LedgerCommit) throws {

@@ -46,14 +46,20 @@ extension CommandContext {
     through opened: inout OpenedStore, _ body: (Store) throws -> Result
   ) throws -> Result {
     guard let name = try opened.store.sharedStoreName() else { return try body(opened.store) }
-    let opening = opened.opening
+    guard let opening = opened.opening else { preconditionFailure("Completion changes nothing.") }
     let ledger = try opening.configuration.ledger ?? ledger(of: opened.location, store: name)
     opened.store.close()
     let result = try ledger.changeCatalog(
       of: opened.location.path, declaring: opening.declarations, opening.configuration,
       report: opening.report, body)
-    try opened.reopen()
-    try console.say("all members of \(name) begin again from this change")
+    try console.say("the other members of \(name) get this schema when they open")
+    do {
+      try opened.reopen(opening)
+    } catch var error as StoreError {
+      error.message =
+        "The shared store has the change, but the file could not be opened again: \(error.message)"
+      throw error
+    }
     return result
   }
 

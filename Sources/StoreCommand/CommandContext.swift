@@ -301,10 +301,10 @@ struct CommandContext {
       onError: warnings.receive)
     try report(warnings.endOpening(), of: purpose)
     let inputs = InputFiles(surroundings: surroundings, refusedPaths: location.storePaths)
-    var opened = OpenedStore(store: store, location: location, inputs: inputs)
-    opened.opening = OpenedStore.Opening(
-      declarations: declarations, configuration: configuration, report: warnings.receive)
-    return opened
+    return OpenedStore(
+      store: store, location: location, inputs: inputs,
+      opening: OpenedStore.Opening(
+        declarations: declarations, configuration: configuration, report: warnings.receive))
   }
 
   private func report(_ warnings: [StoreError], of purpose: Purpose) throws {

@@ -85,7 +85,9 @@
   }
 
   let words = CommandLine.arguments
-  guard words.count >= 5 else { fatalError("SharedMember write|follow|upgrade PATH CONNECTION STORE …") }
+  guard words.count >= 5 else {
+    fatalError("SharedMember write|follow|upgrade PATH CONNECTION STORE …")
+  }
   let store = try open(
     words[2], words[3], words[4],
     snapshotByteCountMin: words.count == 8 ? Int64(words[7]) : nil,

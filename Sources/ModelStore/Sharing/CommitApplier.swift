@@ -5,10 +5,12 @@
 /// each applied commit is a foreign one, so observers receive it from the change journal.
 final class CommitApplier {
   let connection: Connection
+  private let path: String
   private var tables: SharedTables?
   private var schemaVersion: Int64?
 
   init(path: String, policy: Connection.Policy) throws {
+    self.path = path
     connection = try Connection(path: path, role: .applier, policy: policy)
     try connection.noteLog()
   }
@@ -18,9 +20,10 @@ final class CommitApplier {
   ///
   /// - Returns: The record of the file afterwards, and the number of commits that were new.
   /// - Throws: ``StoreError`` with code `memberDiverged` if the file is not as it was where the
-  ///   commit was made; `memberOutdated` if commits are missing before `commits`;
-  ///   `ledgerLostCommits` if the hashes do not follow each other. ``SchemaChanged`` if the first
-  ///   new commit changes the schema; those before one are applied. The file is unchanged then.
+  ///   commit was made, or has not the schema that the commit changes; `memberOutdated` if commits
+  ///   are missing before `commits`; `ledgerLostCommits` if the hashes do not follow each other.
+  ///   ``SchemaChanged`` if the first new commit changes the schema; those before one are applied.
+  ///   The file is unchanged then.
   func apply(_ commits: [LedgerCommit]) throws -> (member: MemberRecord, count: Int) {
     try connection.inTransaction {
       guard var member = try MemberRecord(reading: connection) else { throw StoreError.notAMember }
@@ -32,8 +35,11 @@ final class CommitApplier {
         }
         if let change = try SchemaCommit(commit) {
           try check(change.previous, before: change.number, member)
-          guard count > 0 else { throw SchemaChanged(number: change.number) }
-          break
+          guard count == 0 else { break }
+          guard try SharedSchema(reading: connection).digest == change.before else {
+            throw StoreError.otherSchema(path, member.store)
+          }
+          throw SchemaChanged(change)
         }
         let record = try CommitRecord(commit)
         try check(record.previous, before: commit.number, member)

@@ -77,7 +77,8 @@ package protocol LedgerTurn: AnyObject {
   ///   commit: ask ``CommitLedger/resolve(_:deadline:)``. After every other error it does not.
   func append(_ commit: LedgerCommit) throws
 
-  /// Gives the turn the time that a change of the schema takes: 10 minutes from now.
+  /// Gives the turn the time that a change of the schema takes: 10 minutes until its snapshot is
+  /// sent. Sending that may take longer.
   ///
   /// - Throws: ``LedgerError``. The turn goes on.
   func extend() throws

@@ -28,7 +28,7 @@ extension StoreError {
   static func schemaChanged(_ number: CommitNumber) -> StoreError {
     StoreError(
       .memberOutdated,
-      "The commit \(number) changes the schema of the shared store, and this file has the commits before it. Update this program if it has earlier models. \(remedy)"
+      "The commit \(number) changes the schema of the shared store, and this file has the commits before it. Update this program if it has earlier models, and open the store again: it begins from the ledger's snapshot."
     )
   }
 
@@ -66,7 +66,10 @@ extension StoreError {
   static func withoutLedger(_ path: String, _ store: String) -> StoreError {
     StoreError(
       .configurationConflict,
-      "\(path) is a member of the shared store \(store), so a program needs its ledger to write. Set StoreConfiguration.ledger."
+      "\(path) is a member of the shared store \(store), so a program needs its ledger to write. \(ledgerRemedy)"
     )
   }
+
+  /// What a program does that writes to a member without its ledger.
+  static let ledgerRemedy = "Set StoreConfiguration.ledger, or STORECLI_LEDGER for storecli."
 }

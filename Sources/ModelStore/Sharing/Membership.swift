@@ -208,6 +208,21 @@ final class Membership: Sendable {
     }
   }
 
+  /// Applies what the file missed if the schema has changed since. While the ledger cannot be
+  /// reached, it does nothing.
+  ///
+  /// - Throws: As ``checkFits()``.
+  func checkSchema() throws {
+    do {
+      guard let head = try ledger.standing(),
+        try applying({ try $0.standing().epoch }) != head.epoch
+      else { return }
+      _ = try catchUp()
+    } catch is LedgerError {
+      return
+    }
+  }
+
   /// Applies what the file missed, and compares the file with the ledger. While the ledger cannot
   /// be reached, it does nothing.
   ///
@@ -233,7 +248,8 @@ final class Membership: Sendable {
       guard let last = commits.last?.number else { return try applier.standing() }
       while true {
         let applied = try applier.apply(commits)
-        snapshots.count(commits.suffix(applied.count))
+        snapshots.count(
+          commits.filter { $0.number <= applied.member.number }.suffix(applied.count))
         // It stops before a commit that changes the schema, which the next call reports.
         if applied.member.number >= last { return applied.member }
       }

@@ -6,6 +6,9 @@ struct SchemaCommit: Hashable, Sendable {
   let previous: CommitHash
   let transaction: TransactionID
   let epoch: Int64
+  /// The digest of the schema before. A member's file with another one may have more than the
+  /// ledger.
+  let before: [UInt8]
   /// The digest of the new schema.
   let schema: [UInt8]
 
@@ -21,6 +24,7 @@ struct SchemaCommit: Hashable, Sendable {
     writer.bytes += previous.bytes
     writer.add(transaction.rawValue)
     writer.add(epoch)
+    writer.bytes += before
     writer.bytes += schema
     return LedgerCommit(
       number: number, transaction: transaction, hash: CommitHash(of: writer.bytes),
@@ -29,12 +33,13 @@ struct SchemaCommit: Hashable, Sendable {
 
   init(
     number: CommitNumber, previous: CommitHash, transaction: TransactionID, epoch: Int64,
-    schema: [UInt8]
+    before: [UInt8], schema: [UInt8]
   ) {
     self.number = number
     self.previous = previous
     self.transaction = transaction
     self.epoch = epoch
+    self.before = before
     self.schema = schema
   }
 
@@ -51,6 +56,7 @@ struct SchemaCommit: Hashable, Sendable {
       previous = CommitHash(bytes: try reader.take(SHA256.byteCount))
       transaction = TransactionID(rawValue: try reader.number())
       epoch = try reader.number()
+      before = try reader.take(SHA256.byteCount)
       schema = try reader.take(SHA256.byteCount)
       guard CommitHash(of: commit.record) == commit.hash, reader.isAtEnd,
         number == commit.number, transaction == commit.transaction
@@ -64,4 +70,11 @@ struct SchemaCommit: Hashable, Sendable {
 /// Thrown where a member meets a change of the schema. It has all commits before.
 struct SchemaChanged: Error {
   let number: CommitNumber
+  /// The digest of the schema before.
+  let before: [UInt8]
+
+  init(_ change: SchemaCommit) {
+    number = change.number
+    before = change.before
+  }
 }

@@ -3,13 +3,15 @@ public struct SharedLedger: Sendable {
   /// The name of the store in the ledger.
   public let name: String
   /// Whether opening a store replaces a member's file that no longer fits the shared store, because
-  /// it diverged, is too old, or has an earlier schema. False by default.
+  /// it diverged or is too old. False by default.
   ///
   /// The member then begins again from the ledger's snapshot. Its earlier file stays beside it,
   /// with `.diverged-1` after its name, and ``Store`` reports that with the code `memberDiverged`
-  /// or `memberOutdated`. If only the schema has changed, nothing is kept or reported. A file with
-  /// commits that the ledger has lost is never replaced. To find out, opening waits until the
-  /// member has caught up.
+  /// or `memberOutdated`. A file with commits that the ledger has lost is never replaced. To find
+  /// out, opening waits until the member has caught up.
+  ///
+  /// If only the schema of the shared store has changed, a member begins again in any case, and
+  /// nothing is kept or reported: the ledger has everything of its file.
   public var rebuildsMembers = false
   /// Describes the ledger without a password. Two stores in one process with the same text share
   /// their connections.

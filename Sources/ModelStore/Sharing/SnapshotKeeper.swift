@@ -96,8 +96,7 @@ final class SnapshotKeeper: Sendable {
     case .granted(let turn):
       let copied: MemberSnapshot?
       do {
-        copied = try copy()
-        try copied.map(check)
+        copied = try copy().flatMap { try mayBegin(from: $0) ? $0 : nil }
       } catch {
         turn.pass()
         throw error
@@ -120,11 +119,13 @@ final class SnapshotKeeper: Sendable {
     }
   }
 
-  /// - Throws: ``StoreError`` with code `memberDiverged` if other members must not begin from it.
-  private func check(_ copied: MemberSnapshot) throws {
-    guard let head = try ledger.standing(),
-      head.epoch != copied.record.epoch || head.schema != copied.schema
-    else { return }
+  /// Whether other members may begin from the copy. They may not if the schema has changed since.
+  ///
+  /// - Throws: ``StoreError`` with code `memberDiverged` if another program has changed its schema.
+  private func mayBegin(from copied: MemberSnapshot) throws -> Bool {
+    guard let head = try ledger.standing() else { return true }
+    guard head.epoch == copied.record.epoch else { return false }
+    guard head.schema != copied.schema else { return true }
     throw StoreError(
       .memberDiverged,
       "The schema of \(path) is not that of the shared store \(copied.record.store), so no snapshot of it was published."

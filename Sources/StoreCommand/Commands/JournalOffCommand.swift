@@ -29,7 +29,7 @@ struct JournalOffCommand: ChangingCommand {
     for name in models { _ = try looked.model(named: name) }
     let isStore = !looked.store.schema.models.isEmpty
     let details = try looked.store.changeJournal.details()
-    let isOff = !models.isEmpty && models.allSatisfy { details[$0] == nil }
+    let isOff = models.allSatisfy { details[$0] == nil } && (details.isEmpty || !models.isEmpty)
     let isSharedAlready = try isOff && looked.isMember
     looked.store.close()
     let whose = models.isEmpty ? "all models" : models.joined(separator: ", ")

@@ -11,19 +11,21 @@ struct OpenedStore {
   var transaction: HeldTransaction?
   /// Whether a session keeps the store open.
   var isKept = false
-  var opening = Opening()
+  /// nil for the store of a session that completes words.
+  private(set) var opening: Opening?
 
   /// What the store was opened with.
   struct Opening {
-    var declarations = Declarations()
-    var configuration = StoreConfiguration()
-    var report: @Sendable (StoreError) -> Void = { _ in }
+    let declarations: Declarations
+    let configuration: StoreConfiguration
+    let report: @Sendable (StoreError) -> Void
   }
 
-  init(store: Store, location: DatabaseLocation, inputs: InputFiles) {
+  init(store: Store, location: DatabaseLocation, inputs: InputFiles, opening: Opening? = nil) {
     self.store = store
     self.location = location
     self.inputs = inputs
+    self.opening = opening
   }
 
   /// Whether the file is a member of a shared store.
@@ -31,8 +33,8 @@ struct OpenedStore {
     get throws { try store.sharedStoreName() != nil }
   }
 
-  /// Opens the store again as before, after it was closed.
-  mutating func reopen() throws {
+  /// Opens the store again, after it was closed.
+  mutating func reopen(_ opening: Opening) throws {
     store = try Store(
       at: location.path, declaring: opening.declarations, configuration: opening.configuration,
       onError: opening.report)

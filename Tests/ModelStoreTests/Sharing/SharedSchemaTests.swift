@@ -174,20 +174,92 @@ import Testing
     #expect(try file.rows("SELECT count(*) FROM Tag") == [[.integer(0)]])
   }
 
-  @Test func aMemberThatMustNotBeginAgainSaysSo() throws {
+  /// The ledger has everything of its file, so the program need not ask for it.
+  @Test func aMemberWithTheEarlierSchemaBeginsAgainWhenItIsOpened() throws {
     let (world, members) = try Self.started()
     for member in members { member.close() }
+    try world.open(0, version: 2, rebuilds: false).close()
+    let store = try world.open(1, version: 2, rebuilds: false)
+    #expect(try world.rows(store) == Self.sized)
+    store.close()
+    #expect(try world.files() == ["0.store", "1.store"])
+    #expect(world.reports.events.isEmpty)
+    // A change that the program does not declare, too.
+    #expect(try Self.addRule(0, in: world) == 1)
+    let again = try world.open(1, version: 2, rebuilds: false)
+    #expect(try again.rules().count == 1)
+    try world.insert(3, "third", in: again)
+    again.close()
+    #expect(try world.ledger.standing()?.epoch == 3)
+  }
+
+  /// Another program has changed its schema, so the file may have more than the ledger.
+  @Test(arguments: [true, false])
+  func aFileThatMayHaveMoreIsKept(_ rebuilds: Bool) throws {
+    let (world, members) = try Self.started()
+    for member in members { member.close() }
+    try PlainDatabase(world.path(1)).execute("CREATE TABLE Own AS SELECT 5 AS x")
     try world.open(0, version: 2).close()
-    for version in [1, 2] {
-      let code = SharedWorld.code {
-        let store = try world.open(1, version: version, rebuilds: false)
-        defer { store.close() }
-        #expect(version == 1)
-        try store.refresh()
-      }
-      #expect(code == .memberOutdated)
+    let code = SharedWorld.code { try world.open(1, version: 2, rebuilds: rebuilds).close() }
+    #expect(code == (rebuilds ? nil : .memberDiverged))
+    let kept = world.path(1) + (rebuilds ? ".diverged-1" : "")
+    #expect(try PlainDatabase(kept).rows("SELECT x FROM Own") == [[.integer(5)]])
+    // A member that stays may also find it out while it follows.
+    let codes = Set(world.reports.events.map(\.code))
+    #expect(codes == [.memberDiverged] || !rebuilds && codes.isEmpty)
+    #expect(
+      try world.files() == ["0.store", "1.store"] + (rebuilds ? ["1.store.diverged-1"] : []))
+  }
+
+  /// It had everything when the snapshot was asked for.
+  @Test func aFileThatChangesWhileTheSnapshotArrivesIsKept() throws {
+    let path = Mutex<String?>(nil)
+    let ledger = MemoryLedger { step in
+      guard step == .snapshot, let path = path.withLock({ $0.take() }) else { return }
+      try PlainDatabase(path).execute("CREATE TABLE Own AS SELECT 5 AS x")
     }
+    let (world, members) = try Self.started(ledger)
+    for member in members { member.close() }
+    try world.open(0, version: 2).close()
+    path.withLock { $0 = world.path(1) }
     let store = try world.open(1, version: 2)
+    #expect(try world.rows(store) == Self.sized)
+    store.close()
+    let kept = try PlainDatabase(world.path(1) + ".diverged-1")
+    #expect(try kept.rows("SELECT x FROM Own") == [[.integer(5)]])
+    #expect(world.reports.events.map(\.code) == [.memberDiverged])
+  }
+
+  /// It lacks commits before the change that the ledger has removed.
+  @Test(arguments: [true, false])
+  func aMemberThatIsFarBehindAChangeIsKept(_ rebuilds: Bool) throws {
+    let (world, members) = try Self.started()
+    members[1].close()
+    for id in 3...6 as ClosedRange<Int64> {
+      try world.insert(id, "more", in: members[0])
+      let engine = members[0].engine
+      let keeper = SnapshotKeeper(of: world.ledger, path: "", byteCountMin: 0)
+      #expect(try keeper.publishIfDue { try MemberCopying(engine: engine).copy(for: nil) })
+    }
+    members[0].close()
+    try world.open(0, version: 2).close()
+    let code = SharedWorld.code { try world.open(1, version: 2, rebuilds: rebuilds).close() }
+    #expect(code == (rebuilds ? nil : .memberOutdated))
+    #expect(FileManager.default.fileExists(atPath: world.path(1) + ".diverged-1") == rebuilds)
+    let rows = try PlainDatabase(world.path(1)).rows("SELECT count(*) FROM Note")
+    #expect(rows == [[.integer(rebuilds ? 6 : 2)]])
+  }
+
+  /// Its snapshot would bring the earlier schema back.
+  @Test func aMemberWithTheEarlierSchemaPublishesNoSnapshot() throws {
+    let (world, members) = try Self.started()
+    let engine = members[1].engine
+    members[0].close()
+    try world.open(0, version: 2).close()
+    let keeper = SnapshotKeeper(of: world.ledger, path: "", byteCountMin: 0)
+    #expect(try !keeper.publishIfDue { try MemberCopying(engine: engine).copy(for: nil) })
+    members[1].close()
+    let store = try world.open(2, version: 2)
     #expect(try world.rows(store) == Self.sized)
     store.close()
   }
@@ -205,11 +277,10 @@ import Testing
   /// It then reads everything that the earlier schema had.
   @Test func aMemberGetsTheCommitsBeforeAChange() throws {
     let (world, members) = try Self.started()
-    members[1].close()
     try world.insert(3, "third", in: members[0])
     members[0].close()
     try world.open(0, version: 2).close()
-    let store = try world.open(1, version: 1, rebuilds: false)
+    let store = members[1]
     #expect(SharedWorld.code { try store.refresh() } == .memberOutdated)
     #expect(try world.rows(store).count == 3)
     let health = try #require(try store.memberHealth())
@@ -263,7 +334,8 @@ import Testing
   @Test func theConfigurationDecidesWhichChangesAreMade() throws {
     let (world, members) = try Self.started()
     for member in members { member.close() }
-    #expect(SharedWorld.code { try world.open(0, version: 2, .none).close() } != nil)
+    let code = SharedWorld.code { try world.open(0, version: 2, .none).close() }
+    #expect(code == .schemaMismatch)
     #expect(try world.ledger.standing()?.epoch == 1)
     try world.open(0, version: 2, .createTables).close()
     #expect(try world.ledger.standing()?.epoch == 2)
@@ -283,6 +355,35 @@ import Testing
     #expect(try world.ledger.standing() == head)
     try world.insert(3, "third", in: store)
     store.close()
+  }
+
+  /// The shared store has the change then, and the file follows when it is opened again.
+  @Test func aFileThatAProgramBeginsToUseDuringTheChangeIsBehind() throws {
+    /// A file that another program opens at the right time.
+    struct Other: @unchecked Sendable {
+      // Guard: the thread that changes the schema uses it, and the test before and afterwards.
+      let file: PlainDatabase
+    }
+    let other = Mutex<Other?>(nil)
+    let ledger = MemoryLedger { step in
+      guard step == .append, let other = other.withLock({ $0.take() }) else { return }
+      _ = try other.file.rows("SELECT count(*) FROM Note")
+    }
+    let (world, members) = try Self.started(ledger)
+    for member in members { member.close() }
+    var opened: Other? = try Other(file: PlainDatabase(world.path(0)))
+    other.withLock { [opened] in $0 = opened }
+    #expect(SharedWorld.code { try world.open(0, version: 2).close() } == .memberBehind)
+    #expect(try world.ledger.standing()?.epoch == 2)
+    #expect(try opened?.file.rows("SELECT count(*) FROM Note") == [[.integer(2)]])
+    // While it is used, opening cannot replace it either.
+    #expect(SharedWorld.code { try world.open(0, version: 2).close() } == .busy)
+    opened = nil
+    let store = try world.open(0, version: 2)
+    #expect(try world.rows(store) == Self.sized)
+    store.close()
+    #expect(try world.ledger.standing()?.epoch == 2)
+    #expect(world.backfills.load(ordering: .relaxed) == 1)
   }
 
   @Test(arguments: [MemoryLedger.Step.turn, .append])
@@ -328,12 +429,9 @@ import Testing
 
   /// Changes the catalog of a member as a command does.
   private static func addRule(
-    _ number: Int, rebuilds: Bool = true, in world: World,
-    _ body: (Store) throws -> Void = { _ in }
+    _ number: Int, in world: World, _ body: (Store) throws -> Void = { _ in }
   ) throws -> Int {
-    var shared = world.ledger.shared(as: "notes")
-    shared.rebuildsMembers = rebuilds
-    return try shared.changeCatalog(
+    try world.ledger.shared(as: "notes").changeCatalog(
       of: world.path(number), declaring: Declarations(), StoreConfiguration(),
       report: { [reports = world.reports] error in reports.add(error) }
     ) { store in
@@ -395,26 +493,25 @@ import Testing
   }
 
   /// What it would do was decided for the earlier schema.
-  @Test(arguments: [true, false])
-  func aCommandThatMeetsAChangeOfAnotherMemberDoesNotRun(_ rebuilds: Bool) throws {
+  @Test func aCommandThatMeetsAChangeOfAnotherMemberDoesNotRun() throws {
     let (world, members) = try Self.started()
     for member in members { member.close() }
     try world.open(0, version: 2).close()
     let head = try world.ledger.standing()
     let code = SharedWorld.code {
-      _ = try Self.addRule(1, rebuilds: rebuilds, in: world) { _ in Issue.record("It ran.") }
+      _ = try Self.addRule(1, in: world) { _ in Issue.record("It ran.") }
     }
     #expect(code == .memberOutdated)
     #expect(try world.ledger.standing() == head)
-    let again = SharedWorld.code { _ = try Self.addRule(1, rebuilds: rebuilds, in: world) }
-    #expect(again == (rebuilds ? nil : .memberOutdated))
-    #expect(try world.ledger.standing()?.epoch == (rebuilds ? 3 : 2))
+    #expect(try Self.addRule(1, in: world) == 1)
+    #expect(try world.ledger.standing()?.epoch == 3)
   }
 
   @Test func theRecordOfAChangeIsReadAsItWasWrittenAndNotDamaged() throws {
     let change = SchemaCommit(
       number: CommitNumber(rawValue: 7), previous: CommitHash(of: [1]),
-      transaction: .make(first: nil), epoch: 3, schema: CommitHash(of: [2]).bytes)
+      transaction: .make(first: nil), epoch: 3, before: CommitHash(of: [3]).bytes,
+      schema: CommitHash(of: [2]).bytes)
     let commit = change.ledgerCommit
     #expect(try SchemaCommit(commit) == change)
     let rows = CommitRecord(

@@ -163,7 +163,7 @@ private func runLaterBookshelf(_ words: String..., database: String) -> Never {
     #expect(
       lines == [
         "member\tok\tof the shared store books, with commit 1",
-        "member\tnote\t\(path) is a member of the shared store books, so a program needs its ledger to write. Set StoreConfiguration.ledger.",
+        "member\tnote\t\(path) is a member of the shared store books, so a program needs its ledger to write. Set StoreConfiguration.ledger, or STORECLI_LEDGER for storecli.",
       ])
     #expect(outcome.code == 0)
   }

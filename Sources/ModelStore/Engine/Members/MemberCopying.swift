@@ -5,11 +5,13 @@ struct MemberCopying {
   /// Copies one state of the file, while others read and write it. The copy has no name, and is
   /// gone when its last reader is released.
   ///
-  /// - Parameter keeper: The copy is given up when it has ended; nil to complete it in any case.
+  /// - Parameters:
+  ///   - keeper: The copy is given up when it has ended; nil to complete it in any case.
+  ///   - path: The file beside which it is made; nil for the store's.
   /// - Throws: ``StoreError``.
-  func copy(for keeper: SnapshotKeeper?) throws -> MemberSnapshot {
+  func copy(for keeper: SnapshotKeeper?, beside path: String? = nil) throws -> MemberSnapshot {
     let target = try CopyTarget(
-      engine.file.path + "-snapshot", existing: .keep, isOpen: StoreEngines.isOpen,
+      (path ?? engine.file.path) + "-snapshot", existing: .keep, isOpen: StoreEngines.isOpen,
       storePaths: StoreEngines.openPaths)
     let copying = StoreCopying(engine: engine)
     let file = try copying.copy(to: target) { _, _ in

@@ -7,19 +7,25 @@
 #endif
 
 /// Replaces a member's file that no longer fits its shared store by one that begins from the
-/// ledger's snapshot. The earlier file stays beside it.
+/// ledger's snapshot. The earlier file stays beside it if it may have more than the ledger.
 struct Rebuilding {
   let shared: SharedLedger
   let path: String
   let policy: Connection.Policy
 
-  /// - Parameter reason: Why the file does not fit.
-  /// - Returns: What was done, for the store that opens the file.
+  /// - Parameter unfit: Why the file does not fit.
+  /// - Returns: What was done, for the store that opens the file; nil if nothing was kept of the
+  ///   earlier one, because the ledger has all of it.
   /// - Throws: ``StoreError`` with code `busy` if another program uses the file, `misuse` if this
   ///   process does. ``LedgerError``. The file is unchanged then.
-  func run(because reason: StoreError) throws -> StoreError {
+  func run(because unfit: UnfitMember) throws -> StoreError? {
     let target = try target()
-    guard let file = try joining.file(for: target) else { throw reason }
+    guard let file = try joining.file(for: target) else { throw unfit.reason }
+    // Another program may have changed the file while the snapshot arrived.
+    if try losesNothing(unfit) {
+      try StoreEngines.withoutOpening { try file.publish() }
+      return nil
+    }
     let kept = try keep(target.path)
     do {
       try StoreEngines.withoutOpening { try file.publish() }
@@ -27,6 +33,7 @@ struct Rebuilding {
       unlink(kept)
       throw error
     }
+    let reason = unfit.schema == nil ? unfit.reason : .otherSchema(path, shared.name)
     var notice = StoreError(
       reason.code,
       "\(target.path) began again from the ledger's snapshot, because its earlier content no longer fits the shared store \(shared.name). The earlier file is \(kept); delete it when you do not need it. The reason was: \(reason.message)"
@@ -35,14 +42,11 @@ struct Rebuilding {
     return notice
   }
 
-  /// Replaces a file whose commits are all in the ledger, so that nothing is kept of it.
-  ///
-  /// - Throws: As ``run(because:)``.
-  func replace() throws {
-    guard let file = try joining.file(for: try target()) else {
-      throw LedgerError.mismatch("The ledger has no store named “\(shared.name)”.")
-    }
-    try StoreEngines.withoutOpening { try file.publish() }
+  /// Whether the ledger has everything that the file has.
+  private func losesNothing(_ unfit: UnfitMember) throws -> Bool {
+    guard let schema = unfit.schema else { return false }
+    let connection = try Connection(path: path, role: .applier, policy: policy)
+    return try SharedSchema(reading: connection).digest == schema
   }
 
   /// - Throws: ``StoreError`` with code `busy` if another program uses the file, `misuse` if this

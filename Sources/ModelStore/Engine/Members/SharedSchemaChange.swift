@@ -29,13 +29,16 @@ struct SharedSchemaChange {
       patience: configuration.busyTimeout)
     defer { membership.end() }
     let (turn, member) = try membership.takeTurn()
+    let before = turn.head.schema
     let commit: LedgerCommit
     let result: Result
     do {
       try turn.extend()
       let copy = try plainCopy(of: membership, turn.head)
-      result = try change(copy.path)
-      let changed = try self.changed(copy, after: member)
+      let changed: (commit: SchemaCommit, schema: LedgerSchema)
+      (result, changed) = try naming(copy) {
+        (try change(copy.path), try self.changed(copy, after: member, with: before))
+      }
       commit = changed.commit.ledgerCommit
       try append(commit, changed.schema, to: turn, of: membership)
     } catch let ended as TurnEnded {
@@ -46,11 +49,12 @@ struct SharedSchemaChange {
     }
     membership.end()
     do {
-      try rebuilding.replace()
+      let unfit = UnfitMember(reason: .schemaChanged(commit.number), schema: before)
+      if let notice = try rebuilding.run(because: unfit) { report(notice) }
     } catch {
       var failure = StoreError(
         .memberBehind,
-        "The shared store has the new schema, but this file could not be replaced (\(StoreError(reporting: Membership.storeError(error)).message)). Open it again with SharedLedger.rebuildsMembers."
+        "The shared store has the new schema, but this file could not be replaced (\(StoreError(reporting: Membership.storeError(error)).message)). Close other programs that use it, and open it again."
       )
       failure.transaction = commit.transaction
       throw failure
@@ -98,7 +102,7 @@ struct SharedSchemaChange {
 
   /// Makes the changed copy a member's file again.
   private func changed(
-    _ copy: PartialFile, after member: MemberRecord
+    _ copy: PartialFile, after member: MemberRecord, with before: [UInt8]
   ) throws -> (commit: SchemaCommit, schema: LedgerSchema) {
     let lease = try StoreEngines.lease(
       at: copy.path, configuration: ownConfiguration, report: report)
@@ -110,7 +114,7 @@ struct SharedSchemaChange {
       _ = try MemberMark(engine: engine).add(&writer) { schema in
         let change = SchemaCommit(
           number: member.number.next, previous: member.hash, transaction: .make(first: nil),
-          epoch: member.epoch + 1, schema: schema)
+          epoch: member.epoch + 1, before: before, schema: schema)
         commit = change
         return MemberRecord(
           store: member.store, member: member.member, number: change.number,
@@ -118,11 +122,22 @@ struct SharedSchemaChange {
       }
     }
     guard let commit else { preconditionFailure("The copy was a member before.") }
-    let snapshot = try MemberCopying(engine: engine).copy(for: nil)
+    // Beside the member's file, where the next copy removes it if the process is killed.
+    let snapshot = try MemberCopying(engine: engine).copy(for: nil, beside: path)
     return (
       commit,
       LedgerSchema(epoch: commit.epoch, digest: snapshot.schema, snapshot: snapshot.source)
     )
+  }
+
+  /// Runs `body`. Its errors name the member's file instead of the copy.
+  private func naming<Result>(_ copy: PartialFile, _ body: () throws -> Result) throws -> Result {
+    do {
+      return try body()
+    } catch var error as StoreError {
+      error.message = error.message.replacing(copy.path, with: path)
+      throw error
+    }
   }
 
   private func append(

@@ -12,26 +12,19 @@ extension SharedLedger {
   }
 }
 
-/// Thrown while a store opens a member's file that it should replace.
-struct UnfitMember: Error {
-  let reason: StoreError
-  /// Whether the file may have content that the ledger has not.
-  let mayHaveMore: Bool
-}
-
 extension SharedLedger {
   /// Replaces the file at `path`, which is closed, by a new member.
   ///
-  /// - Returns: What was done; nil if nobody needs to know, because the schema has changed.
+  /// - Returns: What was done; nil if the ledger has everything that the file had.
+  /// - Throws: ``StoreError`` with code `busy` or `misuse` if the file is in use,
+  ///   `ledgerUnavailable`. It is unchanged then.
   func rebuild(
     _ path: String, _ configuration: StoreConfiguration, because unfit: UnfitMember
   ) throws -> StoreError? {
     do {
       let rebuilding = Rebuilding(
         shared: self, path: path, policy: configuration.connectionPolicy)
-      if unfit.mayHaveMore { return try rebuilding.run(because: unfit.reason) }
-      try rebuilding.replace()
-      return nil
+      return try rebuilding.run(because: unfit)
     } catch let error as StoreError where [.busy, .misuse].contains(error.code) {
       throw StoreError(
         error.code,
@@ -95,7 +88,7 @@ extension StoreEngine {
     let founding = Founding(engine: self, membership: membership)
     switch try founding.part() {
     case .member:
-      if configuration.ledger?.rebuildsMembers == true { try checkFits(membership) }
+      try checkFits(membership)
       try activate(membership)
       try reconcileMember()
     case .founder:
@@ -105,16 +98,21 @@ extension StoreEngine {
     }
   }
 
+  /// Checks whether the schema has changed, and the rest if the program asks for it.
+  ///
   /// - Throws: ``UnfitMember`` if the file is to be replaced.
   private func checkFits(_ membership: Membership) throws {
+    let rebuildsMembers = configuration.ledger?.rebuildsMembers == true
     do {
-      try membership.checkFits()
+      try rebuildsMembers ? membership.checkFits() : membership.checkSchema()
     } catch let error as StoreError
       where [.memberDiverged, .memberOutdated].contains(error.code)
     {
-      throw UnfitMember(reason: error, mayHaveMore: true)
+      // Without the program's word the file stays, and can be read. Following reports the reason.
+      guard rebuildsMembers else { return }
+      throw UnfitMember(reason: error, schema: nil)
     } catch let changed as SchemaChanged {
-      throw UnfitMember(reason: .schemaChanged(changed.number), mayHaveMore: false)
+      throw UnfitMember(changed)
     } catch let error as StoreError where error.code == .ledgerLostCommits {
       // The file may have the only copy of these commits, so it stays. Following reports them.
       return
@@ -147,8 +145,8 @@ extension StoreEngine {
     return try look { try MemberCheck(reading: $0, of: path) }?.health(with: configuration.ledger)
   }
 
-  /// Whether the file that `connection` reads is a member of a shared store. Opening a store then
-  /// does not change its schema, with the ledger or without.
+  /// Whether the file that `connection` reads is a member of a shared store. Its own schema is then
+  /// never changed: the change is made on a copy, of which all members begin again.
   func sharesSchema(_ connection: Connection) throws -> Bool {
     try MemberRecord(reading: connection) != nil
   }
@@ -159,7 +157,7 @@ extension StoreEngine {
     guard let record = try look({ try MemberRecord(reading: $0) }) else { return }
     throw StoreError(
       .unsupportedSchema,
-      "\(file.path) is a member of the shared store \(record.store), whose members have one schema. Nothing was changed."
+      "\(file.path) is a member of the shared store \(record.store), whose members have one schema. Nothing was changed. Declare the change in your program, or use storecli."
     )
   }
 }

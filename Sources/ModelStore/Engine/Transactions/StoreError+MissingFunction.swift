@@ -9,7 +9,7 @@ extension StoreError {
     if name == SQLFunction.memberOnly.name {
       self.init(
         .configurationConflict,
-        "Nothing was changed: the file is a member of a shared store, so a program needs its ledger to write. Set StoreConfiguration.ledger, or STORECLI_LEDGER for storecli.",
+        "Nothing was changed: the file is a member of a shared store, so a program needs its ledger to write. \(Self.ledgerRemedy)",
         sqliteCode: error.code.rawValue)
       return
     }

@@ -30,10 +30,13 @@ struct MigrateBaselineCommand: ChangingCommand {
     try file.status().check(against: source, context)
     let recorded: [AppliedMigration]
     do {
-      let planned = try file.baseline(version, mode: .preview)
+      // All members of a shared store would begin again for nothing.
+      let isUnchanged =
+        try context.isDryRun
+        || opened.isMember && file.baseline(version, mode: .preview).isEmpty
       recorded =
-        try context.isDryRun || planned.isEmpty
-        ? planned
+        try isUnchanged
+        ? file.baseline(version, mode: .preview)
         : context.changeCatalog(through: &opened) { store in
           try FileMigrations(of: store, declared: source.migrations, models: source.models)
             .baseline(version)

@@ -10,7 +10,8 @@ struct ShareCommand: ChangingCommand {
       The database becomes the first member of a shared store, and the ledger in PostgreSQL gets a \
       copy of it. From then on the ledger has each commit first. Only programs with the ledger can \
       write. Other machines begin with storecli join. A command that changes the schema, such as \
-      storecli migrate up, changes it for all members, and they begin again from the result. If the command is stopped, run it again. storecli unshare takes it back.
+      storecli migrate up, changes it for all members, and they begin again from the result. If \
+      the command is stopped, run it again. storecli unshare takes it back.
       The change journal must be on, because other members report changes from it. \
       --without-journal shares the database all the same.
       """)
