@@ -69,7 +69,4 @@ extension StoreError {
       "\(path) is a member of the shared store \(store), so a program needs its ledger to write. \(ledgerRemedy)"
     )
   }
-
-  /// What a program does that writes to a member without its ledger.
-  static let ledgerRemedy = "Set StoreConfiguration.ledger, or STORECLI_LEDGER for storecli."
 }

@@ -1,4 +1,7 @@
 extension StoreError {
+  /// What a program does that writes to a member of a shared store without its ledger.
+  static let ledgerRemedy = "Set StoreConfiguration.ledger, or STORECLI_LEDGER for storecli."
+
   /// Creates the error for a binding that calls a function which this program does not have.
   ///
   /// - Returns: nil for another failure.
