@@ -20,7 +20,11 @@ import Testing
         at: file.deletingLastPathComponent(), withIntermediateDirectories: true)
       try Data(text.utf8).write(to: file)
     }
-    #expect(try String(contentsOf: file, encoding: .utf8) == text)
+    let recorded = try String(contentsOf: file, encoding: .utf8).components(separatedBy: "\n")
+    let lines = text.components(separatedBy: "\n")
+    let place = zip(recorded, lines).enumerated().first { $0.element.0 != $0.element.1 }
+    #expect(place == nil, "\(path) differs first in line \((place?.offset ?? 0) + 1)")
+    #expect(recorded.count == lines.count)
   }
 
   @Test func theGuideAndTheReferenceMatchTheProgramsOutput() throws {

@@ -48,8 +48,13 @@ enum RecordedGuide {
       (#""txn":"\w+""#, #""txn":"4zsx2q""#),
       (#"transaction \w+ as \w+"#, "transaction 4zsx2q as 4zsx2r"),
       (#"txn \w+"#, "txn 4zsx2q"),
-      (#"(?<=  )(now|\d+ s ago)\b"#, "2 s ago"),
       ("\r\n", "\n"),
+      // The width of a column follows its longest text.
+      (#"(?<=  )(now|\d+ [smhd] ago)\b {2,}"#, "2 s ago  "),
+      (#"(?<=  )(now|\d+ [smhd] ago)\b"#, "2 s ago"),
+      ("APPLIED +PROGRAM", "APPLIED  PROGRAM"),
+      // A slow machine shows progress.
+      ("\r\u{1B}\\[K[^\r\n]*", ""),
       (#"\b2\d{13}(?=_add_due_date|  add_due_date)"#, "20260901123007"),
       (#"(?<=   )\d+ ms"#, "1 ms"),
       (#"in \d+\.\d s"#, "in 0.1 s"),
