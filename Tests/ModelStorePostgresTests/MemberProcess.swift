@@ -10,11 +10,14 @@
     private let lines = Mutex<[String]>([])
     private let errors = Pipe()
 
-    /// - Parameter words: The name of a program of this package, and its arguments.
-    init(_ words: [String]) throws {
+    /// - Parameters:
+    ///   - words: The name of a program of this package, and its arguments.
+    ///   - environment: Variables that the program has beside those of the tests.
+    init(_ words: [String], environment: [String: String] = [:]) throws {
       let process = Process()
       process.executableURL = Self.programs.appendingPathComponent(words[0])
       process.arguments = Array(words.dropFirst())
+      process.environment = ProcessInfo.processInfo.environment.merging(environment) { $1 }
       process.standardInput = input
       process.standardOutput = output
       process.standardError = errors

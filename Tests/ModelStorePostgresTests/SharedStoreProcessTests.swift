@@ -232,6 +232,55 @@
       print("\(acknowledged.count) commits, \(rounds) kills, \(changedCount) after the change")
     }
 
+    /// The command line changes the schema for all. Another member gets it when it opens.
+    @Test func aRuleThatStorecliAddsHoldsOnEveryMember() throws {
+      func storecli(_ words: String...) throws -> [String] {
+        try MemberProcess(
+          ["storecli"] + words, environment: ["STORECLI_LEDGER": server.connection()]
+        ).finish()
+      }
+      func rules(_ member: String) throws -> [String] {
+        try storecli("rules", "list", "-d", path(member), "-o", "tsv")
+          .filter { $0.hasPrefix("most\t") }
+      }
+      #expect(try writer("a", from: 1, count: 1).finish() == ["1"])
+      #expect(try writer("b", from: 2, count: 1).finish() == ["2"])
+      _ = try storecli(
+        "rules", "add", "Deposit", "--range", "amount=0..1000000000", "--name", "most", "-d",
+        path("a"))
+      #expect(try rules("a").count == 1)
+      #expect(try rules("b") == [])
+      #expect(try epoch() == 2)
+      #expect(try writer("b", from: 3, count: 1).finish() == ["3"])
+      #expect(try rules("b") == rules("a"))
+      _ = try storecli("rules", "drop", "most", "-d", path("b"))
+      #expect(try rules("b") == [])
+      #expect(try epoch() == 3)
+      for name in ["a", "b"] { #expect(try findings(name, acknowledged: [1, 2, 3]) == []) }
+      #expect(try rules("a") == [])
+      #expect(try content("a") == content("b"))
+    }
+
+    /// The article on running a shared store names these rights.
+    @Test func aMemberNeedsRightsOnTheTablesOnly() throws {
+      #expect(try writer("a", from: 1, count: 1).finish() == ["1"])
+      try server.execute(
+        "CREATE ROLE member LOGIN", "GRANT USAGE ON SCHEMA modelstore TO member",
+        "GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA modelstore TO member")
+      func run(_ verb: String, _ more: String...) throws -> [String] {
+        let connection = server.connection(user: "member")
+        return try MemberProcess(["SharedMember", verb, path("b"), connection, "deposits"] + more)
+          .finish()
+      }
+      // It publishes snapshots, too.
+      let numbers = (2...2000).map { "\($0)" }
+      #expect(try run("write", "2", "1999", "1") == numbers)
+      #expect(try newestSnapshot() > 0)
+      #expect(try run("upgrade", "1") == ["open"])
+      #expect(try epoch() == 2)
+      #expect(try findings("b", acknowledged: Set(1...2000)) == [])
+    }
+
     /// 1 for the schema that the store was founded with, and one more for each change.
     private func epoch() throws -> Int64 {
       try server.execute("SELECT epoch FROM modelstore.heads").integer(0, 0)
