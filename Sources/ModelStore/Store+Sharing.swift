@@ -5,6 +5,12 @@ extension Store {
     try open.look { try MemberRecord(reading: $0)?.store }
   }
 
+  /// How often the schema of the shared store had changed when this file began; nil if it is not a
+  /// member.
+  package func sharedSchemaNumber() throws -> Int64? {
+    try open.look { try MemberRecord(reading: $0)?.epoch }
+  }
+
   /// Checks that the file can found the shared store of `ledger`, as opening it with that ledger
   /// does. Nothing is changed.
   ///
@@ -115,8 +121,12 @@ extension SharedLedger {
     do {
       return try change.run { copy in
         let store = try Store(
-          at: copy, declaring: declarations, configuration: change.ownConfiguration,
-          onError: report)
+          at: copy, declaring: declarations, configuration: change.ownConfiguration
+        ) { error in
+          var error = error
+          error.message = error.message.replacing(copy, with: path)
+          report(error)
+        }
         defer { store.close() }
         return try body(store)
       }

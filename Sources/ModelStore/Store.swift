@@ -86,6 +86,7 @@ public final class Store: Sendable {
     at path: String, declaring declarations: Declarations, configuration: StoreConfiguration,
     onError: @escaping @Sendable (StoreError) -> Void
   ) throws -> StoreLease {
+    var declarations = declarations
     func leased() throws -> StoreLease {
       try lease(declaring: declarations, configuration: configuration, name: path) {
         try configuration.ledger?.join(at: path, configuration)
@@ -100,7 +101,15 @@ public final class Store: Sendable {
         return try leased()
       } catch let unfit as UnfitMember {
         guard attempts > 0 else { throw unfit.reason }
-        if let notice = try ledger.rebuild(path, configuration, because: unfit) { onError(notice) }
+        do {
+          if let notice = try ledger.rebuild(path, configuration, because: unfit) {
+            onError(notice)
+          }
+        } catch let error as StoreError where !ledger.rebuildsMembers {
+          // It can be read as it is. The next opening tries again.
+          onError(error)
+          declarations.unfitMember = .keep
+        }
       } catch let outdated as OutdatedSharedSchema {
         guard attempts > 0 else { throw outdated.reason }
         let change = try ledger.changeSchema(

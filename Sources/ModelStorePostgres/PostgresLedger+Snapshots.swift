@@ -74,26 +74,27 @@
         }
         let newest = results[1].rowCount == 0 ? nil : results[1].number(0, 0)
         if let newest, newest >= number { return }
-        try replace(newest ?? .founding, by: snapshot, at: number, hash: hash, connection)
-        let finished = try connection.run([(.commit, [])], until: transferTime)
-        guard finished[0].tag == "COMMIT" else {
+        try replace(by: snapshot, at: number, hash: hash, connection)
+        let finished = try connection.run(
+          [
+            (.dropCommits, [.text(store), .integer((newest ?? .founding).rawValue)]),
+            (.commit, []),
+          ], until: transferTime)
+        guard finished[1].tag == "COMMIT" else {
           throw LedgerError.failed("PostgreSQL rolled the snapshot back.")
         }
       }
     }
 
-    /// Adds a snapshot to the running transaction, and removes what no member needs any more.
-    ///
-    /// - Parameter newest: The commit of the newest snapshot before.
+    /// Adds a snapshot to the running transaction, and removes the earlier ones.
     func replace(
-      _ newest: CommitNumber, by snapshot: any SnapshotSource, at number: CommitNumber,
-      hash: CommitHash, _ connection: PostgresConnection
+      by snapshot: any SnapshotSource, at number: CommitNumber, hash: CommitHash,
+      _ connection: PostgresConnection
     ) throws {
       try send(snapshot, at: number, hash: hash, connection)
       _ = try connection.run(
         [
           (.dropSnapshots, [.text(store), .integer(number.rawValue)]),
-          (.dropCommits, [.text(store), .integer(newest.rawValue)]),
           (.dropMembers, [.text(store)]),
         ], until: transferTime)
     }

@@ -52,6 +52,8 @@ extension CommandContext {
     let result = try ledger.changeCatalog(
       of: opened.location.path, declaring: opening.declarations, opening.configuration,
       report: opening.report, body)
+    // That is this command's own change.
+    sharedSchema.number = nil
     try console.say("the other members of \(name) get this schema when they open")
     do {
       try opened.reopen(opening)

@@ -18,6 +18,8 @@ struct CommandContext {
   private let readsOnWriter: Bool
   /// Failures that stores opened for writing report in addition to the command's own outcome.
   let notices = Notices()
+  /// What the command has seen of the schema of a shared store.
+  let sharedSchema = SharedSchemaSeen()
   /// Whether to warn of adopted models whose tables have changed. Some commands are about these.
   private let reportsDrift: Bool
   let application: Application
@@ -117,6 +119,8 @@ struct CommandContext {
     case following
     /// To run migrations, without those that opening would run.
     case migrating
+    /// To give a member the schema of its shared store.
+    case updating
 
     var access: StoreConfiguration.Access {
       self == .reading || self == .looking ? .readOnly : .readWrite
@@ -135,7 +139,10 @@ struct CommandContext {
   ///   declares nor the file has, before the application's declarations are added to the file.
   func openToLook(at names: [String] = []) throws -> OpenedStore {
     do {
-      return try open(for: .looking)
+      try takeSharedSchema()
+      let opened = try open(for: .looking)
+      sharedSchema.number = try opened.store.sharedSchemaNumber()
+      return opened
     } catch let error as StoreError
       where !isDryRun && takesWriter(error)
     {
@@ -143,6 +150,19 @@ struct CommandContext {
       if error.sqliteCode == nil, error.code != .permissionDenied { try requireModels(names) }
       return try openForWriting()
     }
+  }
+
+  /// Gives a member's file the schema that its shared store has now, so that the command sees what
+  /// it will change. A dry run leaves the file as it is.
+  private func takeSharedSchema() throws {
+    guard !isDryRun, !(usesKeptStore && session?.kept != nil) else { return }
+    let location = try location()
+    let hasLedger = application.configuration.ledger != nil || ledgerConnection(of: location) != nil
+    guard hasLedger, location.exists else { return }
+    let found = try open(for: .reading, at: location.path)
+    let isMember = try found.isMember
+    found.store.close()
+    if isMember { try open(for: .updating).store.close() }
   }
 
   /// Refuses names of models that neither the application declares nor the file has.
@@ -289,7 +309,7 @@ struct CommandContext {
     // A reading command may run for long, so its later reports are printed at once.
     let warnings = OpeningWarnings { [notices, surroundings] error in
       if error.code == .fileReplaced, let onReplacement { return onReplacement(error) }
-      if purpose == .writing || purpose == .migrating {
+      if [.writing, .migrating, .updating].contains(purpose) {
         notices.add(error)
       } else {
         surroundings.warn(error)
@@ -300,6 +320,7 @@ struct CommandContext {
       at: location.path, declaring: declarations, configuration: configuration,
       onError: warnings.receive)
     try report(warnings.endOpening(), of: purpose)
+    if purpose == .writing, path == nil { try sharedSchema.checkIsSame(in: store) }
     let inputs = InputFiles(surroundings: surroundings, refusedPaths: location.storePaths)
     return OpenedStore(
       store: store, location: location, inputs: inputs,
@@ -347,7 +368,8 @@ struct CommandContext {
   /// the file as it is, so that it can say what is wrong with it.
   private func declarations(for purpose: Purpose) -> Declarations {
     switch purpose {
-    case .reading, .migrating: Declarations()
+    case .reading, .updating: Declarations()
+    case .migrating: isDryRun ? Declarations().forDryRun : Declarations()
     case .looking: application.declarations
     case .writing, .following:
       isDryRun ? application.declarations.forDryRun : application.declarations

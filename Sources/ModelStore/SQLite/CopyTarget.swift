@@ -73,9 +73,18 @@ struct CopyTarget {
   /// - Returns: The lock; nil if there is no file, or if its locks cannot be used.
   /// - Throws: As ``init(_:existing:isOpen:storePaths:)``.
   func lockExisting() throws(StoreError) -> SoleLock? {
-    try checkCompanions()
-    guard existing == .replace, let status = try Self.status(of: path) else { return nil }
+    guard existing == .replace, let status = try Self.status(of: path) else {
+      try checkCompanions()
+      return nil
+    }
     try Self.check(status, at: path, isOpen: isOpen)
+    // First: a program that has the file open may have a log, too.
+    let lock = try sole()
+    try checkCompanions()
+    return lock
+  }
+
+  private func sole() throws(StoreError) -> SoleLock? {
     let refusal: SoleLock.Refusal
     do throws(SoleLock.Refusal) {
       return try SoleLock(path)

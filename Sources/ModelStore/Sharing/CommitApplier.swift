@@ -39,7 +39,8 @@ final class CommitApplier {
           guard try SharedSchema(reading: connection).digest == change.before else {
             throw StoreError.otherSchema(path, member.store)
           }
-          throw SchemaChanged(change)
+          throw SchemaChanged(
+            number: change.number, before: change.before, member: member.member)
         }
         let record = try CommitRecord(commit)
         try check(record.previous, before: commit.number, member)

@@ -84,7 +84,8 @@ package protocol LedgerTurn: AnyObject {
   func extend() throws
 
   /// As ``append(_:)``, for a commit that changes the schema. The ledger has the new schema and the
-  /// snapshot as soon as it has the commit.
+  /// snapshot as soon as it has the commit. It removes no commits, so that a member which lacks
+  /// several changes meets the first one.
   func append(_ commit: LedgerCommit, changingTo schema: LedgerSchema) throws
 
   /// Ends the turn without a commit. If the ledger cannot be reached, the turn ends by itself.

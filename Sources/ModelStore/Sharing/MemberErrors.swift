@@ -21,7 +21,7 @@ extension StoreError {
   static func otherEpoch(_ path: String, _ store: String) -> StoreError {
     StoreError(
       .memberOutdated,
-      "The schema of the shared store \(store) has changed, and \(path) has the earlier one. \(remedy)"
+      "The schema of the shared store \(store) has changed, and \(path) has the earlier one. Open the store again: it begins from the ledger's snapshot."
     )
   }
 

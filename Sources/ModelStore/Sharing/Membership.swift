@@ -233,6 +233,8 @@ final class Membership: Sendable {
       _ = try catchUp()
       guard let head = try ledger.standing() else { return }
       let found = try applying { [path] in try MemberCheck(reading: $0.connection, of: path) }
+      // The schema may have changed since.
+      if let found, found.record.epoch != head.epoch { _ = try catchUp() }
       try found?.check(against: head, in: ledger)
     } catch is LedgerError {
       // The store can be read, and the next opening asks again.

@@ -289,7 +289,7 @@ package final class MemoryLedger: CommitLedger {
       guard let schema, let parts else { return }
       store.standing.epoch = schema.epoch
       store.standing.schema = schema.digest
-      store.removeCommits(before: store.snapshot.number)
+      // Commits stay, so that a member which lacks several changes meets the first one.
       store.snapshot = parts
     }
     let bells = state.withLock { Array($0.bells.values) }

@@ -30,19 +30,9 @@ struct SchemaCommit: Hashable, Sendable {
       number: number, transaction: transaction, hash: CommitHash(of: writer.bytes),
       record: writer.bytes)
   }
+}
 
-  init(
-    number: CommitNumber, previous: CommitHash, transaction: TransactionID, epoch: Int64,
-    before: [UInt8], schema: [UInt8]
-  ) {
-    self.number = number
-    self.previous = previous
-    self.transaction = transaction
-    self.epoch = epoch
-    self.before = before
-    self.schema = schema
-  }
-
+extension SchemaCommit {
   /// Reads `commit`.
   ///
   /// - Returns: nil if it is one of records.
@@ -72,9 +62,6 @@ struct SchemaChanged: Error {
   let number: CommitNumber
   /// The digest of the schema before.
   let before: [UInt8]
-
-  init(_ change: SchemaCommit) {
-    number = change.number
-    before = change.before
-  }
+  /// The member that meets it.
+  let member: MemberID
 }

@@ -99,7 +99,14 @@ struct AdoptCommand: ChangingCommand {
     let choices = try choices(among: found, opened)
     let chosen = try chosen(from: found, choices, opened)
     let outcomes = try outcomes(chosen, choices, opened)
-    if change.dryRun || outcomes.isEmpty {
+    // All members of a shared store would begin again for nothing.
+    let isSharedAlready =
+      try opened.isMember
+      && outcomes.allSatisfy { outcome in
+        try opened.store.schema.contains(outcome.schema.name)
+          && opened.store.schema.model(named: outcome.schema.name) == outcome.schema
+      }
+    if change.dryRun || outcomes.isEmpty || isSharedAlready {
       try report(outcomes, chosen, of: offer, to: writer, context)
     } else {
       let changesJournal = !opened.store.usesWriteAheadLog && !keepJournalMode

@@ -171,7 +171,8 @@ struct DoctorCommand: LeafCommand {
   private static func addHealth(of store: Store, to report: inout Report) throws {
     let health = try store.health()
     report.add(
-      "writable", health.isWritable ? .ok : .problem, health.obstacle ?? "this program may write, as soon as no other one does")
+      "writable", health.isWritable ? .ok : .problem,
+      health.obstacle ?? "this program may write, as soon as no other one does")
     for name in health.drift {
       report.add("drift", .problem, "\(name) differs from its declaration (\(Program.name) doctor)")
     }

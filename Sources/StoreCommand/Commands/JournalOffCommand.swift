@@ -21,15 +21,15 @@ struct JournalOffCommand: ChangingCommand {
 
   func run(_ context: CommandContext) throws -> ExitCode {
     let looked = try context.openToLook()
-    if models.isEmpty, try looked.store.changeJournal.details().isEmpty {
+    let details = try looked.store.changeJournal.details()
+    if models.isEmpty, details.isEmpty {
       // Opening for writing would turn any database into a store.
       try context.console.say("the journal was off already")
       return .ok
     }
     for name in models { _ = try looked.model(named: name) }
     let isStore = !looked.store.schema.models.isEmpty
-    let details = try looked.store.changeJournal.details()
-    let isOff = models.allSatisfy { details[$0] == nil } && (details.isEmpty || !models.isEmpty)
+    let isOff = !models.isEmpty && models.allSatisfy { details[$0] == nil }
     let isSharedAlready = try isOff && looked.isMember
     looked.store.close()
     let whose = models.isEmpty ? "all models" : models.joined(separator: ", ")

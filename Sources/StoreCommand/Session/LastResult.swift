@@ -49,9 +49,9 @@ struct LastResult {
         guard !keys.isEmpty else {
           throw CommandError.usage("The last result has no records, so $_ names no key.")
         }
-        // The value of an option may be a key of another model, such as a list of records.
+        // The value of this option is a key of another model: the records that have a list.
         let isNamed =
-          place > 0 && words[place - 1].text.hasPrefix("--")
+          place > 0 && words[place - 1].text == "--in"
           || words.contains { $0.text.asciiFolded == model?.asciiFolded }
         if let model, !isNamed {
           throw CommandError.usage("The last result has records of \(model), so $_ names those.")

@@ -45,6 +45,25 @@ import Testing
     #expect(world.reports.events.count == 1)
   }
 
+  /// What the log has after a crash is in the kept file.
+  @Test func aFileWithALogIsKeptWhole() throws {
+    let world = try Self.diverged(isAsked: true)
+    let files = ["", "-wal"].map { URL(fileURLWithPath: world.path(1) + $0) }
+    var crashed: [Data] = []
+    do {
+      let file = try PlainDatabase(world.path(1))
+      try file.execute("PRAGMA wal_autocheckpoint = 0; UPDATE Artist SET name = 'y'")
+      crashed = try files.map { try Data(contentsOf: $0) }
+    }
+    // Closing has emptied the log.
+    for (file, content) in zip(files, crashed) { try content.write(to: file) }
+    #expect(crashed[1].count > 0)
+    try world.reopen(1)
+    try world.checkEqual()
+    #expect(try Self.names(world.path(1) + ".diverged-1") == [[.text("y")]])
+    #expect(!world.exists(1, ".diverged-1-wal"))
+  }
+
   @Test func aSecondFileIsKeptBesideTheFirst() throws {
     let world = try Self.diverged(isAsked: true)
     try Data("earlier".utf8).write(to: URL(fileURLWithPath: world.path(1) + ".diverged-1"))

@@ -74,7 +74,8 @@ import Testing
   @Test func rejectedLinesOfJSONAreJSONAndCanBeRepaired() throws {
     let place = try Workplace()
     try place.makeMusic()
-    try place.write("{\"id\":100,\"name\":\"A\",\"founded\":1970}\nbad \"b\"\n[1]\n", to: "lines.ndjson")
+    try place.write(
+      "{\"id\":100,\"name\":\"A\",\"founded\":1970}\nbad \"b\"\n[1]\n", to: "lines.ndjson")
     let outcome = try place.run(
       "import", "lines.ndjson", "--model", "Artist", "--on-error", "collect")
     #expect(outcome.code == 4)

@@ -26,7 +26,8 @@ import Testing
     #expect(seen.prefix(5).allSatisfy { $0.hasPrefix("  - Track ") }, "\(seen)")
     #expect(
       seen.suffix(3) == [
-        "  and 5 more lines", "The changes are: 10 Track deleted. Continue? [y/N]", "nothing was deleted",
+        "  and 5 more lines", "The changes are: 10 Track deleted. Continue? [y/N]",
+        "nothing was deleted",
       ])
     #expect(try place.run("query", "Track", "albumID = 7", "--count").out == "10\n")
   }

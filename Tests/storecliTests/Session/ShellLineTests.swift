@@ -134,8 +134,10 @@ import Testing
     result.note([.integer(1)])
     result.endCommand()
     #expect(try result.expanded(ShellWords("get album $_").commands[0]) == ["get", "album", "1"])
-    #expect(throws: CommandError.self) {
-      try result.expanded(ShellWords("delete Track $_").commands[0])
+    for words in ["delete Track $_", "delete Track --yes $_", "delete Track -- $_"] {
+      #expect(throws: CommandError.self) {
+        try result.expanded(ShellWords(words).commands[0])
+      }
     }
     #expect(
       try result.expanded(ShellWords("reorder Track 7 --in $_").commands[0])

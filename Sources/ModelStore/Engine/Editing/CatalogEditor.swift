@@ -14,6 +14,14 @@ package struct Declarations: Sendable {
   var progress: StoreConfiguration.SchemaProgress?
   /// What opening a store does with declarations that are missing from its file.
   var policy = Policy.install
+  /// What opening a store does with a member's file that does not fit its shared store.
+  var unfitMember = UnfitMemberPolicy.replace
+
+  enum UnfitMemberPolicy: Sendable {
+    /// It is replaced, if the program may do that.
+    case replace
+    case keep
+  }
 
   enum Policy: Sendable {
     /// Opening writes them into the file.
@@ -57,6 +65,7 @@ package struct Declarations: Sendable {
   package var forDryRun: Declarations {
     var declarations = self
     declarations.policy = .refuse
+    declarations.unfitMember = .keep
     return declarations
   }
 }

@@ -11,27 +11,33 @@
 struct Rebuilding {
   let shared: SharedLedger
   let path: String
-  let policy: Connection.Policy
+  let configuration: StoreConfiguration
 
+  private var policy: Connection.Policy { configuration.connectionPolicy }
+
+  /// Waits up to the busy timeout until no program uses the file, and replaces it.
+  ///
   /// - Parameter unfit: Why the file does not fit.
-  /// - Returns: What was done, for the store that opens the file; nil if nothing was kept of the
-  ///   earlier one, because the ledger has all of it.
+  /// - Returns: What was done, for the store that opens the file. nil if nothing was kept of the
+  ///   earlier file, because the ledger has all of it, or if another process was faster.
   /// - Throws: ``StoreError`` with code `busy` if another program uses the file, `misuse` if this
   ///   process does. ``LedgerError``. The file is unchanged then.
   func run(because unfit: UnfitMember) throws -> StoreError? {
-    let target = try target()
+    guard let target = try target(of: unfit.member) else { return nil }
     guard let file = try joining.file(for: target) else { throw unfit.reason }
-    // Another program may have changed the file while the snapshot arrived.
-    if try losesNothing(unfit) {
-      try StoreEngines.withoutOpening { try file.publish() }
-      return nil
-    }
+    // The new name comes first, so that there is always a file with everything.
     let kept = try keep(target.path)
     do {
       try StoreEngines.withoutOpening { try file.publish() }
     } catch {
       unlink(kept)
-      throw error
+      guard try isReplaced(unfit.member) else { throw error }
+      return nil
+    }
+    // No program can change the earlier file any more.
+    guard try !losesNothing(kept, unfit) else {
+      unlink(kept)
+      return nil
     }
     let reason = unfit.schema == nil ? unfit.reason : .otherSchema(path, shared.name)
     var notice = StoreError(
@@ -42,29 +48,65 @@ struct Rebuilding {
     return notice
   }
 
-  /// Whether the ledger has everything that the file has.
-  private func losesNothing(_ unfit: UnfitMember) throws -> Bool {
-    guard let schema = unfit.schema else { return false }
-    let connection = try Connection(path: path, role: .applier, policy: policy)
-    return try SharedSchema(reading: connection).digest == schema
-  }
-
-  /// - Throws: ``StoreError`` with code `busy` if another program uses the file, `misuse` if this
-  ///   process does.
-  func checkIsUnused() throws { _ = try target() }
+  /// Waits up to the busy timeout until no program uses the file.
+  ///
+  /// - Throws: ``StoreError`` with code `busy` if another program uses it, `misuse` if this process
+  ///   does.
+  func waitUntilUnused() throws { _ = try target(of: nil) }
 
   private var joining: Joining { Joining(shared: shared, path: path, policy: policy) }
 
-  private func target() throws -> CopyTarget {
-    try emptyLog()
-    return try CopyTarget(
-      path, existing: .replace, isOpen: StoreEngines.isOpen, storePaths: StoreEngines.openPaths)
+  /// - Parameter member: The member whose file is to be replaced.
+  /// - Returns: nil if another process has replaced it.
+  private func target(of member: MemberID?) throws -> CopyTarget? {
+    let start = ContinuousClock.now
+    while true {
+      if let member, try isReplaced(member) { return nil }
+      do throws(StoreError) {
+        try emptyLog()
+        return try CopyTarget(
+          path, existing: .replace, isOpen: StoreEngines.isOpen,
+          storePaths: StoreEngines.openPaths)
+      } catch {
+        let isLate = start.duration(to: .now) >= configuration.busyTimeout
+        guard !isLate, [.busy, .misuse].contains(error.code) else { throw error }
+        usleep(Self.pause)
+      }
+    }
+  }
+
+  /// Between two attempts, in microseconds.
+  private static let pause: UInt32 = 20_000
+
+  /// Whether the file is another member's by now: each that begins gets a number of its own.
+  private func isReplaced(_ member: MemberID) throws -> Bool {
+    try MemberRecord(reading: connection(to: path))?.member != member
+  }
+
+  /// Whether the ledger has everything that the file at `kept` has.
+  private func losesNothing(_ kept: String, _ unfit: UnfitMember) throws -> Bool {
+    guard let schema = unfit.schema else { return false }
+    do {
+      return try SharedSchema(reading: connection(to: kept)).digest == schema
+    } catch let error as StoreError where error.code == .unsupportedSchema {
+      // Another program has made a table that cannot be shared.
+      return false
+    }
+  }
+
+  private func connection(to path: String) throws(StoreError) -> Connection {
+    do {
+      return try Connection(path: path, role: .applier, policy: policy)
+    } catch {
+      throw StoreError(error)
+    }
   }
 
   /// Moves what is in the log into the file. SQLite removes the log with its last connection.
-  private func emptyLog() throws {
+  private func emptyLog() throws(StoreError) {
+    let connection = try connection(to: path)
     do {
-      try Connection(path: path, role: .applier, policy: policy).checkpointPassively()
+      try connection.checkpointPassively()
     } catch {
       throw StoreError(error)
     }

@@ -13,7 +13,7 @@ struct SharedSchemaChange {
   let report: @Sendable (StoreError) -> Void
 
   private var rebuilding: Rebuilding {
-    Rebuilding(shared: shared, path: path, policy: configuration.connectionPolicy)
+    Rebuilding(shared: shared, path: path, configuration: configuration)
   }
 
   /// - Parameter change: Changes the copy through a store of its own, which it closes. It receives
@@ -23,7 +23,7 @@ struct SharedSchemaChange {
   ///   file, `memberBehind` if it began to meanwhile: then the shared store has the new schema.
   ///   ``SchemaChanged`` if another member changed the schema before. ``LedgerError``.
   func run<Result>(_ change: (_ copy: String) throws -> Result) throws -> Result {
-    try checkIsUnused()
+    try waitUntilUnused()
     let membership = try Membership(
       shared, path: path, policy: configuration.connectionPolicy,
       patience: configuration.busyTimeout)
@@ -49,12 +49,17 @@ struct SharedSchemaChange {
     }
     membership.end()
     do {
-      let unfit = UnfitMember(reason: .schemaChanged(commit.number), schema: before)
+      let unfit = UnfitMember(
+        reason: .schemaChanged(commit.number), member: member.member, schema: before)
       if let notice = try rebuilding.run(because: unfit) { report(notice) }
     } catch {
+      let reason = StoreError(reporting: Membership.storeError(error))
+      let remedy =
+        [.busy, .misuse].contains(reason.code)
+        ? "Close other programs that use it, and open it again." : "Open it again."
       var failure = StoreError(
         .memberBehind,
-        "The shared store has the new schema, but this file could not be replaced (\(StoreError(reporting: Membership.storeError(error)).message)). Close other programs that use it, and open it again."
+        "The shared store has the new schema, but this file could not be replaced (\(reason.message)). \(remedy)"
       )
       failure.transaction = commit.transaction
       throw failure
@@ -62,9 +67,9 @@ struct SharedSchemaChange {
     return result
   }
 
-  private func checkIsUnused() throws {
+  private func waitUntilUnused() throws {
     do {
-      try rebuilding.checkIsUnused()
+      try rebuilding.waitUntilUnused()
     } catch let error as StoreError where [.busy, .misuse].contains(error.code) {
       throw StoreError(
         error.code,

@@ -15,16 +15,16 @@ extension SharedLedger {
 extension SharedLedger {
   /// Replaces the file at `path`, which is closed, by a new member.
   ///
-  /// - Returns: What was done; nil if the ledger has everything that the file had.
+  /// - Returns: What was done; nil if the ledger has everything that the file had, or if another
+  ///   process has replaced it.
   /// - Throws: ``StoreError`` with code `busy` or `misuse` if the file is in use,
   ///   `ledgerUnavailable`. It is unchanged then.
   func rebuild(
     _ path: String, _ configuration: StoreConfiguration, because unfit: UnfitMember
   ) throws -> StoreError? {
     do {
-      let rebuilding = Rebuilding(
-        shared: self, path: path, policy: configuration.connectionPolicy)
-      return try rebuilding.run(because: unfit)
+      return try Rebuilding(shared: self, path: path, configuration: configuration)
+        .run(because: unfit)
     } catch let error as StoreError where [.busy, .misuse].contains(error.code) {
       throw StoreError(
         error.code,
@@ -88,7 +88,7 @@ extension StoreEngine {
     let founding = Founding(engine: self, membership: membership)
     switch try founding.part() {
     case .member:
-      try checkFits(membership)
+      if declarations.unfitMember == .replace { try checkFits(membership) }
       try activate(membership)
       try reconcileMember()
     case .founder:
@@ -105,19 +105,20 @@ extension StoreEngine {
     let rebuildsMembers = configuration.ledger?.rebuildsMembers == true
     do {
       try rebuildsMembers ? membership.checkFits() : membership.checkSchema()
-    } catch let error as StoreError
-      where [.memberDiverged, .memberOutdated].contains(error.code)
-    {
-      // Without the program's word the file stays, and can be read. Following reports the reason.
-      guard rebuildsMembers else { return }
-      throw UnfitMember(reason: error, schema: nil)
     } catch let changed as SchemaChanged {
       throw UnfitMember(changed)
-    } catch let error as StoreError where error.code == .ledgerLostCommits {
-      // The file may have the only copy of these commits, so it stays. Following reports them.
-      return
     } catch {
-      throw Membership.storeError(error)
+      // Without the program's word the file stays, and can be read. Following reports the reason.
+      guard rebuildsMembers else { return }
+      guard let error = error as? StoreError else { throw Membership.storeError(error) }
+      switch error.code {
+      case .memberDiverged, .memberOutdated, .unsupportedSchema:
+        let member = try membership.applying { try $0.standing().member }
+        throw UnfitMember(reason: error, member: member, schema: nil)
+      // The file may have the only copy of these commits, so it stays. Following reports them.
+      case .ledgerLostCommits: return
+      default: throw error
+      }
     }
   }
 
@@ -157,7 +158,7 @@ extension StoreEngine {
     guard let record = try look({ try MemberRecord(reading: $0) }) else { return }
     throw StoreError(
       .unsupportedSchema,
-      "\(file.path) is a member of the shared store \(record.store), whose members have one schema. Nothing was changed. Declare the change in your program, or use storecli."
+      "\(file.path) is a member of the shared store \(record.store), whose members have one schema. Nothing was changed. A program that declares another schema changes it when it opens, and so do commands of storecli that change schemas."
     )
   }
 }
