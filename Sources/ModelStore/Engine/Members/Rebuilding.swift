@@ -30,9 +30,16 @@ struct Rebuilding {
     do {
       try StoreEngines.withoutOpening { try file.publish() }
     } catch {
-      unlink(kept)
-      guard try isReplaced(unfit.member) else { throw error }
-      return nil
+      guard try isReplaced(unfit.member) else {
+        unlink(kept)
+        throw error
+      }
+      // Another process has replaced the file and given it a name, too. Or this one has, and only
+      // the new name could not be written to the disk.
+      guard !hasAnotherName(kept) else {
+        unlink(kept)
+        return nil
+      }
     }
     // No program can change the earlier file any more.
     guard try !losesNothing(kept, unfit) else {
@@ -81,6 +88,11 @@ struct Rebuilding {
   /// Whether the file is another member's by now: each that begins gets a number of its own.
   private func isReplaced(_ member: MemberID) throws -> Bool {
     try MemberRecord(reading: connection(to: path))?.member != member
+  }
+
+  private func hasAnotherName(_ kept: String) -> Bool {
+    var status = stat()
+    return lstat(kept, &status) == 0 && status.st_nlink > 1
   }
 
   /// Whether the ledger has everything that the file at `kept` has.
