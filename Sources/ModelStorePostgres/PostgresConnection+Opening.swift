@@ -69,7 +69,10 @@
       }
       let keywords = texts.map { UnsafePointer($0.0) } + [nil]
       let values = texts.map { UnsafePointer($0.1) } + [nil]
-      return PQconnectStartParams(keywords, values, 0)
+      let handle = PQconnectStartParams(keywords, values, 0)
+      // Otherwise the client library writes warnings to the standard error output.
+      if let handle { PQsetNoticeReceiver(handle, { _, _ in }, nil) }
+      return handle
     }
 
     private static func complete(

@@ -41,8 +41,8 @@ final class Membership: Sendable {
     var bell: (any Doorbell)?
     /// What the ledger last noted of this member, and when.
     var noted: (number: CommitNumber, at: ContinuousClock.Instant)?
-    /// Whether the latest attempt to follow failed and was reported.
-    var hasFailed = false
+    /// The failures of following that were reported since it succeeded last.
+    var failures: Set<StoreError.Code> = []
     /// The schema in the version in which it was read.
     var schema: (version: Int64, schema: SharedSchema)?
   }
@@ -277,8 +277,8 @@ final class Membership: Sendable {
   ///   - didApply: Called after other members' commits were applied, with the length of the log in
   ///     pages.
   ///   - copy: Copies the file for a snapshot; returns nil if the store is closed.
-  ///   - report: Receives the failure of following, once until it succeeds again, and of publishing
-  ///     a snapshot.
+  ///   - report: Receives each failure of following once until it succeeds again, and failures of
+  ///     publishing a snapshot.
   func activate(
     didApply: @escaping @Sendable (_ pageCount: Int) -> Void,
     copying copy: @escaping @Sendable () throws -> MemberSnapshot?,
@@ -342,7 +342,7 @@ final class Membership: Sendable {
     do {
       let before = try applying { try $0.standing().number }
       let after = try catchUp()
-      state.withLock { $0.hasFailed = false }
+      state.withLock { $0.failures = [] }
       if after != before { didApply(try applying { $0.connection.hooks.walFrameCount }) }
       try note(after)
       return true
@@ -350,12 +350,12 @@ final class Membership: Sendable {
       // A program writes to the file. The next look tries again.
       return false
     } catch {
+      let failure = StoreError(reporting: Self.storeError(error))
       let isNew = state.withLock { state in
-        defer { state.hasFailed = true }
         state.isNearHead = false
-        return !state.hasFailed && !state.hasEnded && !state.isLeaving
+        return state.failures.insert(failure.code).inserted && !state.hasEnded && !state.isLeaving
       }
-      if isNew { report(StoreError(reporting: Self.storeError(error))) }
+      if isNew { report(failure) }
       return false
     }
   }

@@ -59,7 +59,11 @@ extension LedgerError {
         .busy,
         "Other members of the shared store keep writing: \(Self.sentence(text)) Nothing was changed; try again."
       )
-    case .notAuthenticated(let text), .notPermitted(let text), .readOnly(let text):
+    case .readOnly(let text):
+      StoreError(
+        .ledgerUnavailable,
+        "The ledger cannot be written now: \(Self.sentence(text)) Nothing was changed; try again.")
+    case .notAuthenticated(let text), .notPermitted(let text):
       StoreError(
         .ledgerUnavailable,
         "The ledger refuses this program: \(Self.sentence(text)) Nothing was changed.")

@@ -121,6 +121,22 @@ import Testing
     #expect(!world.exists(1, ".diverged-1"))
   }
 
+  /// A failover begins with a ledger that cannot be reached.
+  @Test func aMemberThatFollowsReportsEachFailureOnce() throws {
+    let isAway = Mutex(false)
+    let ledger = MemoryLedger { step in
+      if step == .commits, isAway.withLock({ $0 }) { throw LedgerError.unreachable("cut") }
+    }
+    let world = try SharedWorld(ledger: ledger)
+    world.close(0)
+    isAway.withLock { $0 = true }
+    while world.reports.events.isEmpty {}
+    try PlainDatabase(world.path(1)).execute("UPDATE _ms_member SET number = 5")
+    isAway.withLock { $0 = false }
+    while world.reports.events.count < 2 {}
+    #expect(world.reports.events.map(\.code) == [.ledgerUnavailable, .ledgerLostCommits])
+  }
+
   @Test func aFileThatAnotherProgramUsesIsNotReplaced() throws {
     let world = try Self.diverged(isAsked: true)
     let other = try PlainDatabase(world.path(1))
