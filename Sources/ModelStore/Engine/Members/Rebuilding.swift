@@ -28,18 +28,20 @@ struct Rebuilding {
     // The new name comes first, so that there is always a file with everything.
     let kept = try keep(target.path)
     do {
-      try StoreEngines.withoutOpening { try file.publish() }
+      // Others may have begun to open the file since.
+      _ = try waiting(for: unfit.member) {
+        try StoreEngines.withoutOpening { try file.publish() }
+      }
     } catch {
       guard try isReplaced(unfit.member) else {
         unlink(kept)
         throw error
       }
-      // Another process has replaced the file and given it a name, too. Or this one has, and only
-      // the new name could not be written to the disk.
-      guard !hasAnotherName(kept) else {
-        unlink(kept)
-        return nil
-      }
+    }
+    // Another process has replaced the file, and its name for the earlier one stays.
+    guard !hasAnotherName(kept) else {
+      unlink(kept)
+      return nil
     }
     // No program can change the earlier file any more.
     guard try !losesNothing(kept, unfit) else {
@@ -66,17 +68,26 @@ struct Rebuilding {
   /// - Parameter member: The member whose file is to be replaced.
   /// - Returns: nil if another process has replaced it.
   private func target(of member: MemberID?) throws -> CopyTarget? {
+    try waiting(for: member) {
+      try CopyTarget(
+        path, existing: .replace, isOpen: StoreEngines.isOpen, storePaths: StoreEngines.openPaths)
+    }
+  }
+
+  /// Runs `body` again, up to the busy timeout, until no program uses the file.
+  ///
+  /// - Returns: nil if another process has replaced the file of `member`.
+  private func waiting<Result>(
+    for member: MemberID?, _ body: () throws -> Result
+  ) throws -> Result? {
     let start = ContinuousClock.now
     while true {
       if let member, try isReplaced(member) { return nil }
-      do throws(StoreError) {
+      do {
         try emptyLog()
-        return try CopyTarget(
-          path, existing: .replace, isOpen: StoreEngines.isOpen,
-          storePaths: StoreEngines.openPaths)
-      } catch {
-        let isLate = start.duration(to: .now) >= configuration.busyTimeout
-        guard !isLate, [.busy, .misuse].contains(error.code) else { throw error }
+        return try body()
+      } catch let error as StoreError where [.busy, .misuse].contains(error.code) {
+        guard start.duration(to: .now) < configuration.busyTimeout else { throw error }
         usleep(Self.pause)
       }
     }
