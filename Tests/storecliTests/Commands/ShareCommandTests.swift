@@ -19,11 +19,7 @@ import Testing
   }
 
   private func run(_ words: String...) throws -> Outcome {
-    try place.run(
-      Program(arguments: words) { [ledger] connection, store in
-        #expect(connection == "memory")
-        return ledger.shared(as: store)
-      })
+    try place.run(words, with: ledger)
   }
 
   @Test func aDatabaseIsSharedJoinedAndTakenBack() throws {

@@ -29,13 +29,7 @@ import Testing
 
   private func run(_ words: String...) throws -> Outcome { try run(words) }
 
-  private func run(_ words: [String]) throws -> Outcome {
-    try place.run(
-      Program(arguments: words) { [ledger] connection, store in
-        #expect(connection == "memory")
-        return ledger.shared(as: store)
-      })
-  }
+  private func run(_ words: [String]) throws -> Outcome { try place.run(words, with: ledger) }
 
   private func write(_ version: Int, up: String, down: String = "SELECT 1") throws {
     try place.write("-- up\n\(up);\n\n-- down\n\(down);\n", to: "Migrations/\(version)_m.sql")
@@ -109,6 +103,10 @@ import Testing
     _ = try change(["rules", "add", "t", "--length", "a=1..9"])
     let earlier = try schema("b.db")
     #expect(try run("query", "t", "-d", "b.db").out == "1\tx\n")
+    // A dry run leaves the file as it is.
+    let preview = try run("rules", "add", "t", "--length", "a=1..8", "-d", "b.db", "-n")
+    #expect(preview.code == 0, "\(preview)")
+    #expect(try run("migrate", "up", "-d", "b.db", "-n").code == 0)
     #expect(try schema("b.db") == earlier)
     let long = try run("insert", "t", "a=much too long", "-d", "b.db")
     #expect(long.code == 4, "\(long)")
@@ -146,6 +144,27 @@ import Testing
     // It is gone, so it is added again.
     let added = try run("rules", "add", "t", "--length", "a=1..9", "-d", "c.db")
     #expect(added.code == 0 && added.err.contains(Self.notice), "\(added)")
+  }
+
+  /// What it would do was decided for that schema.
+  @Test func aCommandThatHasSeenTheEarlierSchemaDoesNotWrite() throws {
+    func store() throws -> Store {
+      try Store(
+        at: place.path("a.db"), models: [], configuration: StoreConfiguration(access: .readOnly))
+    }
+    let seen = SharedSchemaSeen()
+    var found = try store()
+    seen.number = try found.sharedSchemaNumber()
+    try seen.checkIsSame(in: found)
+    found.close()
+    _ = try change(["rules", "add", "t", "--length", "a=1..9"])
+    found = try store()
+    do {
+      try seen.checkIsSame(in: found)
+      Issue.record("The schema is another one.")
+    } catch let error as CommandError {
+      #expect(error.code == "memberOutdated")
+    }
   }
 
   @Test func aBindingFillsTheRecordsOfAllMembers() throws {
