@@ -4,26 +4,48 @@
   internal import Synchronization
 
   /// One connection for one purpose. Threads use it one after the other, in the order in which they
-  /// asked. It is opened on first use, and again after it broke.
+  /// asked. It is opened on first use, and again after it or another lane's connection to the same
+  /// server broke.
   final class ConnectionLane: Sendable {
     private let string: ConnectionString
     private let limits: Limits
     private let free = DispatchSemaphore(value: 1)
-    private let idle = Mutex<PostgresConnection?>(nil)
+    private let idle = Mutex<Open?>(nil)
+    private let server: Server
 
-    init(_ string: ConnectionString, _ limits: Limits) {
+    init(_ string: ConnectionString, _ limits: Limits, _ server: Server) {
       self.string = string
       self.limits = limits
+      self.server = server
+    }
+
+    /// The server to which all lanes of a ledger are connected. After one of them had to give its
+    /// connection up, the others look for the primary again, too. Otherwise they might go on with a
+    /// server that is not the primary any more.
+    final class Server: Sendable {
+      private let breaks = Atomic(0)
+
+      /// How often a connection was given up.
+      var breakCount: Int { breaks.load(ordering: .acquiring) }
+
+      fileprivate func noteBreak() { breaks.add(1, ordering: .acquiringAndReleasing) }
+    }
+
+    /// A connection, and how often the lanes had lost one when it was opened.
+    fileprivate struct Open {
+      let connection: PostgresConnection
+      let breakCount: Int
     }
 
     /// The use of a lane's connection, by one thread, until it ends.
     final class Lease {
-      let connection: PostgresConnection
+      var connection: PostgresConnection { open.connection }
+      private let open: Open
       private let lane: ConnectionLane
       private var isOver = false
 
-      fileprivate init(_ connection: PostgresConnection, of lane: ConnectionLane) {
-        self.connection = connection
+      fileprivate init(_ open: Open, of lane: ConnectionLane) {
+        self.open = open
         self.lane = lane
       }
 
@@ -34,12 +56,28 @@
         guard !isOver else { return }
         isOver = true
         connection.rollBack()
-        // The tables may be created by a newer library, which the next connection would notice.
-        if !connection.isBroken, connection.greeting.layout != nil {
-          lane.idle.withLock { $0 = connection }
-        }
+        lane.keep(open)
         lane.free.signal()
       }
+    }
+
+    private func keep(_ open: Open) {
+      guard !open.connection.isBroken else { return server.noteBreak() }
+      // The tables may be created by a newer library, which the next connection would notice.
+      guard open.connection.greeting.layout != nil else { return }
+      idle.withLock { $0 = open }
+    }
+
+    /// The connection of the last lease, unless a connection was lost since it was opened.
+    private func takeIdle() -> Open? {
+      let open = idle.withLock { $0.take() }
+      return open?.breakCount == server.breakCount ? open : nil
+    }
+
+    private func open() throws -> Open {
+      let breakCount = server.breakCount
+      return Open(
+        connection: try .open(string, limits, for: .commits), breakCount: breakCount)
     }
 
     /// Waits for the connection and runs `body`, twice if the connection broke while no thread used
@@ -58,20 +96,26 @@
       var isWaiting = true
       defer { if isWaiting { free.signal() } }
       while true {
-        let kept = idle.withLock { $0.take() }
-        let connection = try kept ?? PostgresConnection.open(string, limits)
+        let kept = takeIdle()
+        let open = try kept ?? open()
         do {
-          let result = try body(connection)
+          let result = try body(open.connection)
           isWaiting = false
-          return (Lease(connection, of: self), result)
+          return (Lease(open, of: self), result)
         } catch let failure as PostgresFailure {
-          if connection.isBroken, kept != nil { continue }
+          if open.connection.isBroken, kept != nil {
+            keep(open)
+            continue
+          }
+          // The server may not be the primary any more, so that a COMMIT waits for a standby and
+          // keeps its lock. A new connection finds out.
+          if failure.isLockTimeout { open.connection.giveUp() }
           isWaiting = false
-          Lease(connection, of: self).end()
+          Lease(open, of: self).end()
           throw failure.ledgerError
         } catch {
           isWaiting = false
-          Lease(connection, of: self).end()
+          Lease(open, of: self).end()
           throw error
         }
       }

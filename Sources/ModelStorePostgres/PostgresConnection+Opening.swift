@@ -17,6 +17,15 @@
       var durability = LedgerDurability.none
       /// The version of the ledger's tables; nil if there are none.
       var layout: Int64?
+      /// Whether the server can only be read, as a standby can.
+      var isReadOnly = false
+    }
+
+    /// What a connection is for.
+    enum Purpose {
+      /// It reads commits, so the server must show only those that its standby has.
+      case commits
+      case notifications
     }
 
     /// Connects to the first host that is fit.
@@ -24,13 +33,14 @@
     /// - Parameter stop: A descriptor that becomes readable to give up.
     /// - Throws: ``LedgerError``, that of the host which came nearest.
     static func open(
-      _ string: ConnectionString, _ limits: Limits, stop: Int32? = nil
+      _ string: ConnectionString, _ limits: Limits, for purpose: Purpose, stop: Int32? = nil
     ) throws -> PostgresConnection {
       var failures: [PostgresFailure] = []
       for attempt in string.attempts {
         do {
           let connection = try open(attempt, of: string, limits, stop)
           try connection.greet(string, limits)
+          if purpose == .commits { try connection.awaitStandby(limits) }
           return connection
         } catch let failure as PostgresFailure {
           failures.append(failure)
@@ -115,7 +125,8 @@
       try add(.layout)
       try endGroup(until: end)
       let settings = try readGroup(until: end)[0]
-      if string.requiresWriting, settings.text(0, 6) == "on" {
+      greeting.isReadOnly = settings.text(0, 6) == "on"
+      if string.requiresWriting, greeting.isReadOnly {
         throw PostgresFailure(
           state: "25006", text: "The server is read-only.", isFatal: false)
       }

@@ -31,6 +31,8 @@
     /// Whether a transaction is open, or failed and not yet rolled back.
     private(set) var isInTransaction = false
     private(set) var isBroken = false
+    /// In milliseconds; nil for no limit.
+    private var lockLimit: Int?
     /// What the server said when the connection was opened.
     var greeting = Greeting()
 
@@ -212,23 +214,69 @@
       }
     }
 
+    /// Waits until the standby has every commit that the server shows.
+    ///
+    /// After a crash, PostgreSQL shows commits that were still waiting for the standby, too. Until
+    /// the standby has them, a failover may lose them, so no member may apply them.
+    ///
+    /// It commits a message of its own, which is after them in PostgreSQL's log. COMMIT is a part
+    /// of the statement, so `statement_timeout` ends the wait, and no backend keeps waiting:
+    /// <https://www.postgresql.org/docs/15/plpgsql-transactions.html>.
+    ///
+    /// - Throws: ``PostgresFailure``, and the connection is of no use, if the standby does not
+    ///   answer in time.
+    func awaitStandby(_ limits: Limits) throws {
+      guard greeting.durability == .replicated, !greeting.isReadOnly else { return }
+      let end = ContinuousClock.now + limits.standby + limits.answer
+      try settle(until: end)
+      let steps: [(Statement, [Argument])] = [
+        (.workLimit, [.text("\(limits.standby.milliseconds)")]), (.commitMessage, []),
+        (.workLimit, [.text("\(limits.work.milliseconds)")]),
+      ]
+      for (statement, arguments) in steps {
+        try add(statement, arguments)
+        // A group of its own, because a group is a transaction.
+        try endGroup(until: end)
+      }
+      _ = takeUnreplicated()
+      for _ in steps { _ = try readGroup(until: end) }
+      guard !takeUnreplicated() else {
+        throw broken(
+          PostgresFailure(
+            state: "08006", text: "PostgreSQL waits for its standby, which does not answer.",
+            isFatal: true))
+      }
+    }
+
+    /// Has each statement from now on wait at most that long for a lock, rounded up to tenths of a
+    /// second. It takes a round trip if the limit differs from the one before.
+    func limitLocks(to duration: Duration, _ limits: Limits) throws {
+      let limit = (duration.milliseconds + 99) / 100 * 100
+      guard limit != lockLimit else { return }
+      let work = limit + limits.work.milliseconds
+      _ = try run(
+        [(.lockLimit, [.text("\(limit)"), .text("\(work)")])], until: limits.answerTime)
+      lockLimit = limit
+    }
+
+    /// Gives the connection up: nothing uses it any more.
+    func giveUp() { isBroken = true }
+
     /// Whether a COMMIT since the last call did not wait for the standby.
     func takeUnreplicated() -> Bool {
       defer { unreplicated.pointee = false }
       return unreplicated.pointee
     }
 
-    /// Takes what other connections notified.
-    ///
-    /// - Returns: Whether there was anything.
-    func takeNotifications() throws -> Bool {
+    /// Takes the texts of notifications that have arrived, in order.
+    func takeNotifications() throws -> [String] {
       guard PQconsumeInput(handle) == 1 else { throw brokenNow() }
-      var isNotified = false
+      var texts: [String] = []
       while let notification = PQnotifies(handle) {
+        texts.append(String(cString: notification.pointee.extra))
         PQfreemem(notification)
-        isNotified = true
       }
-      return isNotified
+      return texts
     }
 
     // Failures

@@ -20,7 +20,7 @@
 
     init(
       _ string: ConnectionString, _ limits: Limits, channel: String,
-      ring: @escaping @Sendable () -> Void
+      ring: @escaping @Sendable (CommitNumber?) -> Void
     ) throws {
       listening = Listening(
         string: string, limits: limits, channel: channel, ring: ring, wakePipe: try WakePipe())
@@ -41,11 +41,12 @@
     let string: ConnectionString
     let limits: Limits
     let channel: String
-    let ring: @Sendable () -> Void
+    let ring: @Sendable (CommitNumber?) -> Void
     let wakePipe: WakePipe
 
     func connect() throws -> PostgresConnection {
-      let connection = try PostgresConnection.open(string, limits, stop: wakePipe.descriptor)
+      let connection = try PostgresConnection.open(
+        string, limits, for: .notifications, stop: wakePipe.descriptor)
       do {
         // The channel has only letters, digits and an underscore.
         _ = try connection.run([(.once("LISTEN \(channel)"), [])], until: limits.answerTime)
@@ -68,7 +69,7 @@
         pause = min(pause * 2, limits.pauseMax)
         do {
           connection = try connect()
-          ring()
+          ring(nil)
         } catch {
           // The next attempt follows after the pause. Turns report what is wrong.
         }
@@ -84,7 +85,9 @@
           for: connection.socket, POLLIN, until: nil, stop: wakePipe.descriptor)
         guard outcome == .ready else { return false }
         do {
-          if try connection.takeNotifications() { ring() }
+          guard let newest = try connection.takeNotifications().last else { continue }
+          // Earlier versions of this library send no number.
+          ring(Int64(newest).map(CommitNumber.init(rawValue:)))
         } catch {
           return true
         }

@@ -133,7 +133,7 @@
 
     /// A connection of its own, so that a long transfer keeps no one from turns and reads.
     private func openForTransfer() throws -> PostgresConnection {
-      try PostgresConnection.open(string, limits)
+      try PostgresConnection.open(string, limits, for: .commits)
     }
 
     private func begin(_ connection: PostgresConnection) throws {

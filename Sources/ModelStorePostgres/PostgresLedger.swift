@@ -11,8 +11,8 @@
   /// snapshots open their own ones. A connection that broke while no thread used it is opened again
   /// without an error.
   ///
-  /// PostgreSQL's own protocol is used with prepared statements. A connection pooler between
-  /// transactions must support them, and does not serve ``listen(_:)``.
+  /// Connect directly: a connection pooler between transactions would hide a crash of the server,
+  /// after which commits are only read when the standby has them, and lose the connections' limits.
   package final class PostgresLedger: CommitLedger {
     let string: ConnectionString
     let store: String
@@ -21,6 +21,8 @@
     let channel: String
     let turns: ConnectionLane
     let reading: ConnectionLane
+    /// Tells other members of commits.
+    let announcer: CommitAnnouncer
 
     /// Prepares a ledger. It connects when you first use it.
     ///
@@ -39,8 +41,10 @@
       self.store = store
       self.limits = limits
       channel = "modelstore_\(CommitHash(of: Array(store.utf8)).description.prefix(32))"
-      turns = ConnectionLane(string, limits)
-      reading = ConnectionLane(string, limits)
+      let server = ConnectionLane.Server()
+      turns = ConnectionLane(string, limits, server)
+      reading = ConnectionLane(string, limits, server)
+      announcer = CommitAnnouncer(channel: channel, lane: reading, limits: limits)
     }
 
     // Reading
@@ -98,6 +102,9 @@
         .text(store), .integer(member.rawValue), .integer(number.rawValue),
       ]
       try reading.use { connection in
+        // The server may not be the primary any more, and have no standby. Nothing else tells it to
+        // a member that only reads.
+        try connection.awaitStandby(limits)
         let results = try connection.run(
           [(.begin, []), (.relax, []), (.note, arguments), (.commit, [])],
           until: limits.answerTime)
@@ -116,7 +123,7 @@
       }
       let (durability, rows) = results
       return PostgresTurn(
-        of: self, lease, LedgerStanding(rows[2], durability), missed: rows[3].commits)
+        of: self, lease, LedgerStanding(rows[0], durability), missed: rows[1].commits)
     }
 
     package func resolve(
@@ -132,26 +139,25 @@
         guard !connection.takeUnreplicated() else {
           throw LedgerError.unreachable("PostgreSQL did not wait for the standby.")
         }
-        return results[3]
+        return results[1]
       }
       lease.end()
       return rows.rowCount == 0 ? nil : rows.number(0, 0)
     }
 
     /// Begins a transaction, waits for the head's lock, and runs `steps`: one round trip.
+    ///
+    /// - Returns: The head, and the results of `steps`.
     private func lockHead(
       _ connection: PostgresConnection, until end: ContinuousClock.Instant,
       then steps: [(Statement, [Argument])]
     ) throws -> [PostgresResult] {
       let rest = max(ContinuousClock.now.duration(to: end), .zero)
-      let limit = [rest, rest + limits.work, limits.turn].map { duration in
-        Argument.text("\(duration.milliseconds)")
-      }
+      try connection.limitLocks(to: rest, limits)
       let results = try connection.run(
-        [(.begin, []), (.limit, limit), (.lockHead, [.text(store)])] + steps,
-        until: limits.answerTime + rest)
-      guard results[2].rowCount == 1 else { throw unfounded }
-      return results
+        [(.begin, []), (.lockHead, [.text(store)])] + steps, until: limits.answerTime + rest)
+      guard results[1].rowCount == 1 else { throw unfounded }
+      return Array(results.dropFirst())
     }
 
     var unfounded: LedgerError {
@@ -160,7 +166,9 @@
 
     // Listening
 
-    package func listen(_ ring: @escaping @Sendable () -> Void) throws -> any Doorbell {
+    package func listen(
+      _ ring: @escaping @Sendable (CommitNumber?) -> Void
+    ) throws -> any Doorbell {
       try PostgresDoorbell(string, limits, channel: channel, ring: ring)
     }
   }

@@ -90,10 +90,6 @@
       do {
         try connection.add(.commit)
         try connection.endGroup(until: end)
-        // In a group of its own, so that COMMIT is answered first. In the transaction of the commit
-        // it would hold a lock of all databases while PostgreSQL writes to its disk.
-        try connection.add(.notify, [.text(ledger.channel)])
-        try connection.endGroup(until: end)
         try confirm(try connection.readGroup(until: end), commit)
       } catch let failure as PostgresFailure {
         guard !failure.isIdleTooLong else { throw tookTooLong }
@@ -103,6 +99,7 @@
       guard !connection.takeUnreplicated() else {
         throw LedgerError.outcomeUnknown(commit.transaction)
       }
+      ledger.announcer.announce(commit.number)
     }
 
     private func arguments(of commit: LedgerCommit) throws -> [Argument] {

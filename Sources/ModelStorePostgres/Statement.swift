@@ -34,6 +34,12 @@
       SELECT set_config('lock_timeout', $1, true), set_config('statement_timeout', $2, true),
         set_config('idle_in_transaction_session_timeout', $3, true)
       """)
+    /// Limits for the connection, in milliseconds: waiting for locks, and a statement.
+    static let lockLimit = Statement(
+      "ms_lock_limit",
+      """
+      SELECT set_config('lock_timeout', $1, false), set_config('statement_timeout', $2, false)
+      """)
     /// Limits for the connection, and what the server says about itself.
     static let greet = once(
       """
@@ -43,7 +49,13 @@
         current_setting('fsync'), current_setting('synchronous_commit'),
         current_setting('synchronous_standby_names'), current_setting('transaction_read_only')
       """)
-    static let notify = Statement("ms_notify", "SELECT pg_notify($1, '')")
+    static let workLimit = Statement(
+      "ms_work_limit", "SELECT set_config('statement_timeout', $1, false)")
+    /// Every role may run it.
+    static let commitMessage = Statement(
+      "ms_message",
+      "DO 'BEGIN PERFORM pg_logical_emit_message(true, ''modelstore'', ''''); COMMIT; END'")
+    static let notify = Statement("ms_notify", "SELECT pg_notify($1, $2)")
   }
 
   /// A value in a statement, in PostgreSQL's binary form.

@@ -1,5 +1,6 @@
 import Dispatch
 import ModelStore
+import Synchronization
 
 extension LedgerLaw {
   static let outcomes = [
@@ -69,12 +70,18 @@ extension LedgerLaw {
     LedgerLaw("a bell rings after each commit, until it ends") { world in
       let ledger = try world.founded()
       let rung = DispatchSemaphore(value: 0)
-      let bell = try world.member().listen { rung.signal() }
+      let newest = Mutex(CommitNumber.founding)
+      let bell = try world.member().listen { number in
+        newest.withLock { newest in newest = max(newest, number ?? .founding) }
+        rung.signal()
+      }
       for _ in 0..<5 {
-        try ledger.commit()
+        let commit = try ledger.commit()
         // A ring may come for a commit before, so at least one comes for both.
-        try expect(rung.wait(timeout: .now() + 60), equals: .success, "a ring")
-        while rung.wait(timeout: .now()) == .success {}
+        repeat {
+          try expect(rung.wait(timeout: .now() + 60), equals: .success, "a ring")
+        } while newest.withLock { $0 } < commit.number
+        try expect(newest.withLock { $0 }, equals: commit.number, "the number of a ring")
       }
       bell.end()
       bell.end()

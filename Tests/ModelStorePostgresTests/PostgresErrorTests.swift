@@ -65,7 +65,7 @@
       expect(LedgerError.notAuthenticated, mentions: "password") {
         try ledger.turn(after: .founding, deadline: .seconds(1))
       }
-      expect(LedgerError.notAuthenticated, mentions: "password") { try ledger.listen {} }
+      expect(LedgerError.notAuthenticated, mentions: "password") { try ledger.listen { _ in } }
     }
 
     @Test func theRightPasswordIsTaken() throws {
@@ -184,7 +184,8 @@
       let ledger = try ledger(text)
       #expect(try ledger.standing() == nil)
       _ = try ledger.found(LedgerWorld.founding(), snapshot: PartsSource([[1]]))
-      let admin = try PostgresConnection.open(ConnectionString(text), Limits())
+      let admin = try PostgresConnection.open(
+        ConnectionString(text), Limits(), for: .notifications)
       func execute(_ statement: String) throws {
         _ = try admin.run([(.once(statement), [])], until: .now + .seconds(60))
       }

@@ -82,7 +82,8 @@
     /// - Returns: The results of the last one.
     @discardableResult
     func execute(_ statements: String...) throws -> PostgresResult {
-      let connection = try PostgresConnection.open(ConnectionString(connection()), Limits())
+      let connection = try PostgresConnection.open(
+        ConnectionString(connection()), Limits(), for: .notifications)
       var results: [PostgresResult] = []
       for statement in statements {
         results = try connection.run([(.once(statement), [])], until: .now + .seconds(60))
@@ -163,6 +164,67 @@
         _ = SocketWait.wait(
           for: clock.descriptor, Int32(POLLIN), until: .now + .milliseconds(5))
       }
+    }
+
+    // Its standby
+
+    /// Has each COMMIT wait for a standby from now on.
+    ///
+    /// - Parameter name: The only standby that counts; `*` for any.
+    func requireStandby(_ name: String = "*") throws {
+      try execute("ALTER SYSTEM SET synchronous_standby_names = '\(name)'")
+      try execute("SELECT pg_reload_conf()")
+      while try execute("SHOW synchronous_standby_names").text(0, 0) != name {}
+    }
+
+    /// No COMMIT waits from now on.
+    func requireNoStandby() throws {
+      try execute("ALTER SYSTEM RESET synchronous_standby_names")
+      try execute("SELECT pg_reload_conf()")
+    }
+
+    /// Starts a program that takes the log as a standby does, and confirms what it has written.
+    /// It returns when the server waits for it.
+    func startStandby() throws -> Process {
+      let log = directory + "/standby"
+      try FileManager.default.createDirectory(atPath: log, withIntermediateDirectories: true)
+      if let user = Self.user { _ = chown(log, user.id, user.group) }
+      let words =
+        Self.words("pg_receivewal") + ["-D", log, "--synchronous", "--no-loop", "-d", connection()]
+      let process = Process()
+      process.executableURL = URL(fileURLWithPath: words[0])
+      process.arguments = Array(words.dropFirst())
+      process.environment = ["PATH": "/usr/bin:/bin"]
+      process.currentDirectoryURL = URL(fileURLWithPath: "/")
+      process.standardInput = FileHandle.nullDevice
+      process.standardError = FileHandle.nullDevice
+      try process.run()
+      let query = "SELECT 1 FROM pg_stat_replication WHERE sync_state = 'sync'"
+      while process.isRunning, try execute(query).rowCount == 0 {}
+      guard process.isRunning else { throw Failure("The standby did not start.") }
+      return process
+    }
+
+    /// Ends a standby at once. A thread of a queue starts programs with most signals blocked.
+    static func end(_ standby: Process) {
+      Foundation.kill(standby.processIdentifier, SIGKILL)
+      standby.waitUntilExit()
+    }
+
+    /// How many sessions wait for the standby.
+    var standbyWaitCount: Int {
+      get throws {
+        try execute("SELECT 1 FROM pg_stat_activity WHERE wait_event = 'SyncRep'").rowCount
+      }
+    }
+
+    /// Cancels as an administrator does who lost patience.
+    func cancelWaitForStandby() throws {
+      let query = """
+        SELECT pg_cancel_backend(pid), pg_sleep(0.01) FROM pg_stat_activity
+        WHERE wait_event = 'SyncRep'
+        """
+      while try execute(query).rowCount == 0 {}
     }
 
     // Programs

@@ -54,8 +54,9 @@ struct StatementCache {
   /// The number of cached statements, without the fixed ones.
   var idleCount: Int { idle.count + recent.count { !$0.isLent } }
 
-  /// A one-row transaction runs up to four statements in addition to BEGIN and COMMIT.
-  private var recentCountMax: Int { min(capacity, 8) }
+  /// A one-row transaction runs up to four statements in addition to BEGIN and COMMIT, and up to 16
+  /// in a shared store.
+  private var recentCountMax: Int { min(capacity, 24) }
 
   /// - Parameter capacity: The most cached statements, at least 1.
   init(capacity: Int) {

@@ -26,7 +26,8 @@ final class CommitApplier {
   ///   The file is unchanged then.
   func apply(_ commits: [LedgerCommit]) throws -> (member: MemberRecord, count: Int) {
     try connection.inTransaction {
-      guard var member = try MemberRecord(reading: connection) else { throw StoreError.notAMember }
+      let before = try standing()
+      var member = before
       let tables = try currentTables()
       var count = 0
       for commit in commits where commit.number > member.number {
@@ -49,7 +50,7 @@ final class CommitApplier {
         member.hash = commit.hash
         count += 1
       }
-      if count > 0 { try MemberRecord.advance(to: member.number, member.hash, on: connection) }
+      if count > 0 { _ = try before.advance(to: member.number, member.hash, on: connection) }
       return (member, count)
     }
   }

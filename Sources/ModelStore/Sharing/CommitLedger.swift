@@ -42,9 +42,10 @@ package protocol CommitLedger: Sendable {
   /// It waits until a running turn has ended, so that a commit on its way is decided first.
   func resolve(_ transaction: TransactionID, deadline: Duration) throws -> CommitNumber?
 
-  /// Calls `ring` soon after each commit, from a thread of the ledger. It may call twice for one
-  /// commit, and once for several, and it may miss one: poll every 250 ms as well.
-  func listen(_ ring: @escaping @Sendable () -> Void) throws -> any Doorbell
+  /// Calls `ring` soon after each commit, from a thread of the ledger, with the commit's number if
+  /// the ledger knows it. It may call twice for one commit, and once for several, and it may miss
+  /// one: poll every 250 ms as well.
+  func listen(_ ring: @escaping @Sendable (CommitNumber?) -> Void) throws -> any Doorbell
 
   /// Returns the newest snapshot; nil while there is none.
   func snapshot() throws -> (any SnapshotReader)?

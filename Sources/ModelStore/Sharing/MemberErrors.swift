@@ -4,6 +4,9 @@ extension StoreError {
   private static let remedy =
     "Set SharedLedger.rebuildsMembers, or move the file away, and open the store again: it begins from the ledger's snapshot."
 
+  /// The message without the advice, for a program that has followed it.
+  var messageWithoutRemedy: String { message.replacing(" \(Self.remedy)", with: "") }
+
   static func diverged(_ number: CommitNumber, _ reason: String) -> StoreError {
     StoreError(
       .memberDiverged,
@@ -22,6 +25,14 @@ extension StoreError {
     StoreError(
       .memberOutdated,
       "The schema of the shared store \(store) has changed, and \(path) has the earlier one. Open the store again: it begins from the ledger's snapshot."
+    )
+  }
+
+  /// For a command that was decided with the earlier schema. The file has the new one.
+  static func schemaChangedMeanwhile(_ path: String, _ store: String) -> StoreError {
+    StoreError(
+      .memberOutdated,
+      "Another member has changed the schema of the shared store \(store) meanwhile. \(path) has the new schema now, and nothing else was changed. Try again."
     )
   }
 

@@ -61,15 +61,19 @@ struct MemberRecord: Hashable, Sendable {
       """)
   }
 
-  /// Sets the commit that the file has.
-  static func advance(
+  /// Sets the commit that the file has, if it has that of this record.
+  ///
+  /// - Returns: Whether it had.
+  func advance(
     to number: CommitNumber, _ hash: CommitHash, on connection: Connection
-  ) throws {
+  ) throws -> Bool {
     try connection.run(
       """
       UPDATE main._ms_member
       SET number = \(number.rawValue), hash = \(SQLValue.blob(hash.bytes))
-      WHERE id = 1
+      WHERE id = 1 AND number = \(self.number.rawValue)
+        AND hash = \(SQLValue.blob(self.hash.bytes))
       """)
+    return connection.changeCount == 1
   }
 }

@@ -34,9 +34,17 @@ final class Membership: Sendable {
     var hasEnded = false
     /// Whether the latest attempt to follow reached the ledger's head.
     var isNearHead = false
+    /// What the file said when this process last read it or wrote to it. The file may have later
+    /// commits that another process applied, but not if the ledger has none.
+    var record: MemberRecord?
     /// A commit whose outcome is unknown. Nothing is written before the ledger has resolved it.
     var unresolved: TransactionID?
     var isRung = false
+    /// How many threads wait for a turn. It brings what other members have committed.
+    var turnWaitCount = 0
+    /// The newest commit of which this process needs no notification: it makes the commit, or has
+    /// applied it in a turn.
+    var newestKnown = CommitNumber.founding
     var timer: (any DispatchSourceTimer)?
     var bell: (any Doorbell)?
     /// What the ledger last noted of this member, and when.
@@ -87,18 +95,37 @@ final class Membership: Sendable {
   /// - Throws: Also ``LedgerError`` and ``SchemaChanged``.
   func takeTurn() throws -> (turn: any LedgerTurn, member: MemberRecord) {
     try resolve()
+    state.withLock { $0.turnWaitCount += 1 }
+    defer { state.withLock { $0.turnWaitCount -= 1 } }
     // A turn holds back all members, so only few commits may be missed when it begins.
-    let number = try isNearHead ? applying { try $0.standing().number } : catchUp()
+    let number = try isNearHead ? known().number : catchUp()
     let turn = try ledger.turn(after: number, deadline: patience)
     do {
-      let member = try apply(turn.missed)
+      let member = try known(at: turn.head) ?? apply(turn.missed)
       try check(member, against: turn.head)
+      noteKnown(member.number)
       return (turn, member)
     } catch {
       turn.pass()
+      remember(nil)
       throw error
     }
   }
+
+  /// A commit that the file has; it may have later ones.
+  private func known() throws -> MemberRecord {
+    try state.withLock { $0.record } ?? applying { try $0.standing() }
+  }
+
+  /// The file's record if it is known to have every commit.
+  private func known(at head: LedgerStanding) -> MemberRecord? {
+    state.withLock { $0.record }.flatMap { record in
+      record.number == head.number && record.hash == head.hash ? record : nil
+    }
+  }
+
+  /// Remembers what the file says; nil if that is to be read.
+  func remember(_ record: MemberRecord?) { state.withLock { $0.record = record } }
 
   /// - Throws: ``StoreError`` if the file and the ledger do not have the same commits.
   private func check(_ member: MemberRecord, against head: LedgerStanding) throws {
@@ -247,9 +274,14 @@ final class Membership: Sendable {
 
   private func apply(_ commits: [LedgerCommit]) throws -> MemberRecord {
     try applying { applier in
-      guard let last = commits.last?.number else { return try applier.standing() }
+      guard let last = commits.last?.number else {
+        let record = try applier.standing()
+        remember(record)
+        return record
+      }
       while true {
         let applied = try applier.apply(commits)
+        remember(applied.member)
         snapshots.count(
           commits.filter { $0.number <= applied.member.number }.suffix(applied.count))
         // It stops before a commit that changes the schema, which the next call reports.
@@ -298,8 +330,8 @@ final class Membership: Sendable {
     }
     var bell: (any Doorbell)?
     do {
-      bell = try ledger.listen { [weak self, queue] in
-        guard let self, self.isNextRing() else { return }
+      bell = try ledger.listen { [weak self, queue] number in
+        guard let self, self.isToLook(for: number) else { return }
         queue.async { look() }
       }
     } catch {
@@ -322,13 +354,20 @@ final class Membership: Sendable {
   /// milliseconds.
   private static let pause = 250
 
-  /// Whether no look is queued yet.
-  private func isNextRing() -> Bool {
+  /// Whether a ring asks for a look that is neither queued nor made by a turn. If the turn fails,
+  /// the timer looks.
+  private func isToLook(for number: CommitNumber?) -> Bool {
     state.withLock { state in
-      defer { state.isRung = true }
-      return !state.isRung && !state.hasEnded
+      guard !state.isRung, !state.hasEnded, state.turnWaitCount == 0,
+        number.map({ $0 > state.newestKnown }) ?? true
+      else { return false }
+      state.isRung = true
+      return true
     }
   }
+
+  /// Notifications of commits up to `number` cause no look.
+  func noteKnown(_ number: CommitNumber) { state.withLock { $0.newestKnown = number } }
 
   /// - Returns: Whether the file has what the ledger had.
   private func look(
@@ -342,9 +381,9 @@ final class Membership: Sendable {
     do {
       let before = try applying { try $0.standing().number }
       let after = try catchUp()
-      state.withLock { $0.failures = [] }
       if after != before { didApply(try applying { $0.connection.hooks.walFrameCount }) }
       try note(after)
+      state.withLock { $0.failures = [] }
       return true
     } catch let error as SQLiteError where error.code.primary == .busy {
       // A program writes to the file. The next look tries again.
@@ -353,7 +392,9 @@ final class Membership: Sendable {
       let failure = StoreError(reporting: Self.storeError(error))
       let isNew = state.withLock { state in
         state.isNearHead = false
-        return state.failures.insert(failure.code).inserted && !state.hasEnded && !state.isLeaving
+        state.record = nil
+        guard !state.hasEnded, !state.isLeaving else { return false }
+        return state.failures.insert(failure.code).inserted
       }
       if isNew { report(failure) }
       return false
@@ -394,7 +435,10 @@ final class Membership: Sendable {
     do {
       let result = try body()
       end()
-      state.withLock { $0.isMember = false }
+      state.withLock { state in
+        state.isMember = false
+        state.record = nil
+      }
       return result
     } catch {
       state.withLock { $0.isLeaving = false }
@@ -413,136 +457,5 @@ final class Membership: Sendable {
     case let error as SQLiteError: StoreError(error)
     default: error
     }
-  }
-}
-
-/// The turn of this process, from before BEGIN to the end of its transaction.
-final class MemberTurn {
-  private let turn: any LedgerTurn
-  private let membership: Membership
-  /// The commit before.
-  private let member: MemberRecord
-  private var log: RowLog?
-  private var hasSequences = false
-  private var headerNumbers: [Int64] = []
-  private var sequences: [CommitRecord.Sequence] = []
-  private var hasEnded = false
-  /// The commit that the ledger has, until the file has it, too.
-  private(set) var appended: LedgerCommit?
-
-  fileprivate init(_ turn: any LedgerTurn, of membership: Membership, after member: MemberRecord) {
-    self.turn = turn
-    self.membership = membership
-    self.member = member
-  }
-
-  /// Checks the file's schema, and begins to note rows.
-  ///
-  /// - Precondition: A write transaction is open, and nothing was changed in it.
-  /// - Throws: ``StoreError`` with code `memberDiverged`.
-  func start(on connection: Connection) throws {
-    let schema = try membership.schema(on: connection)
-    try membership.check(schema, against: turn.head)
-    let log = RowLog(of: schema.tables)
-    self.log = log
-    hasSequences = schema.tables.hasSequences
-    sequences = try sequences(on: connection)
-    headerNumbers = try Self.headerNumbers(on: connection)
-    connection.hooks.onEveryRow { row in log.note(row) }
-  }
-
-  /// Puts the transaction into the ledger, if it changed anything. After that, only a failure of
-  /// the disk can keep it from the file.
-  ///
-  /// From here to ``end(on:)``, nothing stops the statements of `connection`.
-  ///
-  /// - Precondition: What could refuse the COMMIT was checked.
-  /// - Throws: ``StoreError``. The ledger does not have the transaction, unless the code is
-  ///   `outcomeUnknown`.
-  func append(_ transaction: TransactionID, on connection: Connection) throws {
-    guard let log else { preconditionFailure("A turn begins before it ends.") }
-    connection.hooks.onEveryRow(nil)
-    connection.hooks.setStops(.refused)
-    let tables = try log.changes(on: connection)
-    let sequences = try sequences(on: connection)
-    guard !tables.isEmpty || sequences != self.sequences else { return pass() }
-    let commit = CommitRecord(
-      number: member.number.next, previous: member.hash, transaction: transaction, tables: tables,
-      sequences: sequences
-    ).ledgerCommit
-    try MemberRecord.advance(to: commit.number, commit.hash, on: connection)
-    hasEnded = true
-    do {
-      try turn.append(commit)
-    } catch LedgerError.outcomeUnknown {
-      try resolve(commit)
-    } catch {
-      throw Membership.storeError(error)
-    }
-    appended = commit
-    membership.snapshots.count(CollectionOfOne(commit))
-  }
-
-  private func resolve(_ commit: LedgerCommit) throws {
-    let hasCommitted: Bool
-    do {
-      hasCommitted = try membership.hasCommitted(commit)
-    } catch {
-      var error = StoreError(
-        .outcomeUnknown,
-        "The connection to the ledger broke while the transaction was on its way, and the ledger cannot be asked yet. The next write asks it first. If the ledger has the transaction, this file receives it."
-      )
-      error.transaction = commit.transaction
-      throw error
-    }
-    guard hasCommitted else {
-      throw LedgerError.unreachable(
-        "The connection to the ledger broke before it had the transaction."
-      ).storeError
-    }
-  }
-
-  /// Ends the turn, if ``append(_:on:)`` has not. It does not change the transaction.
-  func end(on connection: Connection) {
-    connection.hooks.onEveryRow(nil)
-    connection.hooks.setStops(.allowed)
-    pass()
-  }
-
-  private func pass() {
-    guard !hasEnded else { return }
-    hasEnded = true
-    turn.pass()
-  }
-
-  /// The error for a transaction that ended with `error`: it says so if the ledger has it.
-  func failure(_ error: any Error) -> any Error {
-    guard let appended else { return error }
-    var failure = StoreError(
-      .memberBehind,
-      "The shared store has the transaction, but this file could not be written (\(StoreError(reporting: Membership.storeError(error)).message)). The file receives the transaction when it can be written again. Do not repeat it."
-    )
-    failure.transaction = appended.transaction
-    return failure
-  }
-
-  /// - Throws: ``StoreError`` with code `unsupportedSchema` if the transaction changed one of the
-  ///   numbers in the file's header. They are not rows, so no record has them.
-  func checkHeaderNumbers(on connection: Connection) throws {
-    guard try Self.headerNumbers(on: connection) != headerNumbers else { return }
-    throw StoreError(
-      .unsupportedSchema,
-      "PRAGMA user_version and PRAGMA application_id cannot be set in a shared store, because they would reach no other member. Nothing was changed."
-    )
-  }
-
-  private static func headerNumbers(on connection: Connection) throws -> [Int64] {
-    try ["PRAGMA main.user_version", "PRAGMA main.application_id"].map { pragma in
-      try connection.firstRow(SQLText(sql: pragma), { try $0.integer(at: 0) }) ?? 0
-    }
-  }
-
-  private func sequences(on connection: Connection) throws -> [CommitRecord.Sequence] {
-    hasSequences ? try CommitRecord.Sequence.all(on: connection) : []
   }
 }

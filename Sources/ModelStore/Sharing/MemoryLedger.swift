@@ -71,7 +71,7 @@ package final class MemoryLedger: CommitLedger {
     var isPublishing = false
     /// Threads that wait for the turn, in order of arrival.
     var waiting: [DispatchSemaphore] = []
-    var bells: [Int: @Sendable () -> Void] = [:]
+    var bells: [Int: @Sendable (CommitNumber?) -> Void] = [:]
     var bellCount = 0
   }
 
@@ -293,13 +293,15 @@ package final class MemoryLedger: CommitLedger {
       store.snapshot = parts
     }
     let bells = state.withLock { Array($0.bells.values) }
-    if !bells.isEmpty { ringing.async { for ring in bells { ring() } } }
+    if !bells.isEmpty { ringing.async { for ring in bells { ring(commit.number) } } }
     try reach(.appended)
   }
 
   // Listening
 
-  package func listen(_ ring: @escaping @Sendable () -> Void) throws -> any Doorbell {
+  package func listen(
+    _ ring: @escaping @Sendable (CommitNumber?) -> Void
+  ) throws -> any Doorbell {
     try reach(.listen)
     let bell = state.withLock { state in
       state.bellCount += 1

@@ -15,34 +15,40 @@ struct SharedTable: Hashable, Sendable {
   /// Whether an UPDATE of one row can conflict with another row that the same commit changes later.
   let hasUniqueIndex: Bool
 
-  /// Whether a row with `identity` is the one that the statement finds.
-  private var condition: String {
-    rowIDName.map { "\($0) = ?" }
-      ?? key.map { "\(SQLText.quoted(columns[$0])) IS ?" }.joined(separator: " AND ")
-  }
-
-  private var quotedName: String { "main.\(SQLText.quoted(name))" }
-
   /// Reads the columns of the row with an identity.
-  var selectText: String {
-    "SELECT \(SQLText.quotedList(columns)) FROM \(quotedName) WHERE \(condition)"
-  }
-
+  let selectText: String
   /// Inserts a row: its rowid, if the table has one, then its columns.
-  var insertText: String {
-    let names = (rowIDName.map { [$0] } ?? []) + columns.map(SQLText.quoted)
-    let places = Array(repeating: "?", count: names.count).joined(separator: ", ")
-    return "INSERT INTO \(quotedName) (\(names.joined(separator: ", "))) VALUES (\(places))"
-  }
-
+  let insertText: String
   /// Sets the columns of the row with an identity: the columns, then the identity.
-  var updateText: String {
-    let sets = columns.map { "\(SQLText.quoted($0)) = ?" }.joined(separator: ", ")
-    return "UPDATE \(quotedName) SET \(sets) WHERE \(condition)"
-  }
-
+  let updateText: String
   /// Deletes the row with an identity.
-  var deleteText: String { "DELETE FROM \(quotedName) WHERE \(condition)" }
+  let deleteText: String
+
+  init(
+    name: String, columns: [(name: String, stored: StoredColumn?, hasDefault: Bool)],
+    rowIDName: String?, key: [Int], hasUniqueIndex: Bool
+  ) {
+    self.name = name
+    self.columns = columns.map(\.name)
+    storedColumns = columns.map(\.stored)
+    columnsWithDefault = Set(columns.indices.filter { columns[$0].hasDefault })
+    self.rowIDName = rowIDName
+    self.key = key
+    self.hasUniqueIndex = hasUniqueIndex
+    let table = "main.\(SQLText.quoted(name))"
+    let quoted = columns.map { SQLText.quoted($0.name) }
+    let condition =
+      rowIDName.map { "\($0) = ?" }
+      ?? key.map { "\(quoted[$0]) IS ?" }.joined(separator: " AND ")
+    let inserted = (rowIDName.map { [$0] } ?? []) + quoted
+    let places = Array(repeating: "?", count: inserted.count).joined(separator: ", ")
+    let sets = quoted.map { "\($0) = ?" }.joined(separator: ", ")
+    selectText = "SELECT \(quoted.joined(separator: ", ")) FROM \(table) WHERE \(condition)"
+    insertText =
+      "INSERT INTO \(table) (\(inserted.joined(separator: ", "))) VALUES (\(places))"
+    updateText = "UPDATE \(table) SET \(sets) WHERE \(condition)"
+    deleteText = "DELETE FROM \(table) WHERE \(condition)"
+  }
 
   /// The values by which ``selectText``, ``updateText`` and ``deleteText`` find a row.
   static func arguments(of identity: ChangeCapture.RowIdentity) -> [SQLValue] {
@@ -99,6 +105,19 @@ struct SharedTables: Sendable {
     places = Dictionary(uniqueKeysWithValues: all.enumerated().map { ($1.name, $0) })
   }
 
+  /// Whether no program has written anything but declarations: there is no row in a table of the
+  /// application, and the change journal is empty.
+  func haveNoContent(on connection: Connection) throws -> Bool {
+    func isEmpty(_ rows: String) throws -> Bool {
+      try connection.firstRow(SQLText(sql: "SELECT 1 FROM main.\(rows) LIMIT 1"), { _ in true })
+        == nil
+    }
+    let records = all.filter { !$0.name.hasPrefix("_ms_") }
+    guard try records.allSatisfy({ try isEmpty(SQLText.quoted($0.name)) }) else { return false }
+    // Its marks have layout 0.
+    return try self["_ms_journal"] == nil || isEmpty("_ms_journal WHERE layout > 0")
+  }
+
   subscript(name: String) -> SharedTable? { places[name].map { all[$0] } }
 
   private struct Column {
@@ -149,8 +168,8 @@ struct SharedTables: Sendable {
     let key = kept.indices.filter { kept[$0].column.stored.keyPosition > 0 }
       .sorted { kept[$0].column.stored.keyPosition < kept[$1].column.stored.keyPosition }
     return SharedTable(
-      name: name, columns: kept.map(\.column.name), storedColumns: kept.map(\.stored),
-      columnsWithDefault: Set(kept.indices.filter { kept[$0].column.hasDefault }),
+      name: name,
+      columns: kept.map { ($0.column.name, $0.stored, $0.column.hasDefault) },
       rowIDName: isWithoutRowID ? nil : rowIDName, key: isWithoutRowID ? key : [],
       hasUniqueIndex: hasUniqueIndex)
   }

@@ -1,0 +1,143 @@
+#if Postgres
+  import Foundation
+  import LedgerConformance
+  import ModelStore
+  import Testing
+
+  @testable import ModelStorePostgres
+
+  /// A server whose commits wait for a standby.
+  @Suite(
+    .tags(.process), .ownThreads, .timeLimit(.minutes(30)),
+    .enabled(if: PostgresServer.isInstalled, "PostgreSQL's programs are missing."))
+  struct PostgresStandbyTests {
+    private let server: PostgresServer
+    private let ledger: PostgresLedger
+    private let limits: Limits = {
+      var limits = Limits()
+      limits.standby = .milliseconds(300)
+      return limits
+    }()
+
+    init() throws {
+      server = try PostgresServer()
+      ledger = try server.ledger("music")
+      #expect(try ledger.found(LedgerWorld.founding(), snapshot: PartsSource([[1]])))
+    }
+
+    @Test func aCommitThatDidNotWaitForItsStandbyIsUnknown() throws {
+      _ = try ledger.turn(after: .founding, deadline: .seconds(60))
+      try server.requireStandby("absent")
+      let transaction = TransactionID.make(first: nil)
+      let waiting = WaitingThread {
+        #expect(throws: LedgerError.outcomeUnknown(transaction)) {
+          try ledger.commit([1], transaction: transaction)
+        }
+      }
+      try server.cancelWaitForStandby()
+      try waiting.join()
+      // Its number is not known either before the standby has it: resolving waits, too.
+      let resolving = WaitingThread {
+        #expect(throws: LedgerError.self) {
+          try ledger.resolve(transaction, deadline: .seconds(60))
+        }
+      }
+      try server.cancelWaitForStandby()
+      try resolving.join()
+      try server.requireNoStandby()
+      #expect(try ledger.resolve(transaction, deadline: .seconds(60))?.rawValue == 1)
+    }
+
+    /// After a crash, the server shows a commit that was waiting for the standby.
+    @Test func membersReadACommitOnlyWhenTheStandbyHasIt() throws {
+      let standby = try withStandby()
+      #expect(try server.ledger("music").standing()?.durability == .replicated)
+      let first = try ledger.commit([1])
+      PostgresServer.end(standby)
+      let waiting = WaitingThread {
+        #expect(throws: LedgerError.self) { try ledger.commit([2]) }
+      }
+      while try server.standbyWaitCount == 0 {}
+      try server.kill()
+      try server.start()
+      try waiting.join()
+      let shown = try server.execute("SELECT max(number) FROM modelstore.commits").integer(0, 0)
+      #expect(shown == 2)
+
+      let member = try server.ledger("music", limits: limits)
+      for _ in 0..<3 {
+        expectNoStandby { _ = try member.standing() }
+        expectNoStandby { _ = try member.commits(after: .founding, limit: 9) }
+        expectNoStandby { _ = try member.turn(after: .founding, deadline: .seconds(60)) }
+        expectNoStandby { _ = try member.snapshot() }
+      }
+      // Nothing waits on the server for a member that has given up.
+      #expect(try server.standbyWaitCount == 0)
+
+      let back = try server.startStandby()
+      defer { PostgresServer.end(back) }
+      let commits = try member.commits(after: .founding, limit: 9)
+      #expect(commits.map(\.number.rawValue) == [1, 2])
+      #expect(commits.first == first)
+      #expect(try member.commit([3]).number.rawValue == 3)
+    }
+
+    /// The server is a primary that does not know yet that another one took its place.
+    @Test func aMemberLeavesAServerWhoseCommitsWaitForever() throws {
+      let promoted = try PostgresServer()
+      let other = try promoted.ledger("music")
+      #expect(try other.found(LedgerWorld.founding(), snapshot: PartsSource([[1]])))
+      let commit = try other.commit([9])
+      let hosts = "\(server.directory),\(promoted.directory)"
+      let writer = try PostgresLedger(
+        connection: server.connection(host: hosts), store: "music", limits: limits)
+      let reader = try PostgresLedger(
+        connection: server.connection(host: hosts), store: "music", limits: limits)
+      let standby = try withStandby()
+      defer { PostgresServer.end(standby) }
+      for member in [writer, reader] {
+        #expect(try member.standing()?.number == .founding)
+        try member.turn(after: .founding, deadline: .seconds(60)).pass()
+      }
+      _ = try ledger.turn(after: .founding, deadline: .seconds(60))
+      try server.requireStandby("absent")
+      let waiting = WaitingThread {
+        #expect(throws: LedgerError.self) { try ledger.commit([1]) }
+      }
+      while try server.standbyWaitCount == 0 {}
+
+      #expect(try writer.standing()?.number == .founding)
+      let error = #expect(throws: LedgerError.self) {
+        try writer.turn(after: .founding, deadline: .milliseconds(100))
+      }
+      #expect(error.map { .timedOut($0.message) } == error)
+      #expect(try writer.standing()?.number == commit.number)
+      let turn = try writer.turn(after: .founding, deadline: .seconds(60))
+      #expect(turn.missed == [commit])
+      turn.pass()
+
+      // A member that only reads finds out when it notes what it has.
+      #expect(try reader.standing()?.number == .founding)
+      try reader.note(.make(), at: .founding)
+      #expect(try reader.standing()?.number == commit.number)
+
+      try server.cancelWaitForStandby()
+      try waiting.join()
+    }
+
+    /// Starts a standby, for which each COMMIT waits from now on.
+    private func withStandby() throws -> Process {
+      try server.requireStandby()
+      return try server.startStandby()
+    }
+
+    private func expectNoStandby(
+      _ body: () throws -> Void, sourceLocation: SourceLocation = #_sourceLocation
+    ) {
+      let text = "PostgreSQL waits for its standby, which does not answer."
+      #expect(throws: LedgerError.unreachable(text), sourceLocation: sourceLocation) {
+        try body()
+      }
+    }
+  }
+#endif
