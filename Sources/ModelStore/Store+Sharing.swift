@@ -87,6 +87,8 @@ extension SharedLedger {
   ///
   /// - Parameters:
   ///   - path: The member's file, which no program has open.
+  ///   - seen: The ``Store/sharedSchemaNumber()`` for which `body` was decided; nil if it suits any
+  ///     schema.
   ///   - declarations: What the store of the copy is opened with.
   ///   - report: Receives what opening the copy reports.
   /// - Returns: What `body` returns, after the file has the change.
@@ -97,29 +99,29 @@ extension SharedLedger {
   ///   schema, and you can call again.
   /// - Complexity: Copies the file, and transfers it to the ledger. No member can write meanwhile.
   package func changeCatalog<Result>(
-    of path: String, declaring declarations: Declarations, _ configuration: StoreConfiguration,
+    of path: String, seen: Int64? = nil, declaring declarations: Declarations,
+    _ configuration: StoreConfiguration,
     report: @escaping @Sendable (StoreError) -> Void, _ body: (Store) throws -> Result
   ) throws -> Result {
     do {
-      return try change(path, declaring: declarations, configuration, report: report, body)
+      return try change(
+        path, seen: seen, declaring: declarations, configuration, report: report, body)
     } catch let changed as SchemaChanged {
       try beginAgain(path, configuration, from: changed, report)
-      throw StoreError(
-        .memberOutdated,
-        "Another member has changed the schema of the shared store \(name) meanwhile. \(path) has the new schema now, and nothing else was changed. Try again."
-      )
+      throw StoreError.schemaChangedMeanwhile(path, name)
     }
   }
 
   /// - Throws: ``SchemaChanged`` if another member has changed the schema before.
   private func change<Result>(
-    _ path: String, declaring declarations: Declarations, _ configuration: StoreConfiguration,
+    _ path: String, seen: Int64? = nil, declaring declarations: Declarations,
+    _ configuration: StoreConfiguration,
     report: @escaping @Sendable (StoreError) -> Void, _ body: (Store) throws -> Result
   ) throws -> Result {
     let change = SharedSchemaChange(
-      shared: self, path: path, configuration: configuration, report: report)
+      shared: self, path: try Self.realPath(path), configuration: configuration, report: report)
     do {
-      return try change.run { copy in
+      return try change.run(seen: seen) { copy in
         let store = try Store(
           at: copy, declaring: declarations, configuration: change.ownConfiguration
         ) { error in

@@ -48,9 +48,10 @@ extension CommandContext {
     guard let name = try opened.store.sharedStoreName() else { return try body(opened.store) }
     guard let opening = opened.opening else { preconditionFailure("Completion changes nothing.") }
     let ledger = try opening.configuration.ledger ?? ledger(of: opened.location, store: name)
+    let seen = try opened.store.sharedSchemaNumber()
     opened.store.close()
     let result = try ledger.changeCatalog(
-      of: opened.location.path, declaring: opening.declarations, opening.configuration,
+      of: opened.location.path, seen: seen, declaring: opening.declarations, opening.configuration,
       report: opening.report, body)
     // That is this command's own change.
     sharedSchema.number = nil

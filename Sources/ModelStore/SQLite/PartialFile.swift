@@ -69,17 +69,23 @@ final class PartialFile {
     try Self.sync(path, O_RDONLY, failing: Self.nothingNew)
   }
 
+  /// Whether the file has the name of its place, on the disk or not yet.
+  private(set) var isPublished = false
+
   /// Gives the file the name of its place.
   ///
-  /// - Throws: ``StoreError``. If the name could not be written to the disk, the copy is there all
-  ///   the same, and the error says so.
-  func publish() throws(StoreError) {
+  /// - Parameter prepare: Called just before, while the earlier file is locked.
+  /// - Throws: ``StoreError``, or what `prepare` throws. If the name could not be written to the
+  ///   disk, the copy is there all the same, and the error says so.
+  func publish(after prepare: () throws -> Void = {}) throws {
     // Kept until the file has its name, so that no program begins to use the earlier file.
     let lock = try target.lockExisting()
+    try prepare()
     switch target.existing {
     case .keep: try renameToNew()
     case .replace: try renameOver()
     }
+    isPublished = true
     withExtendedLifetime(lock) {}
     try Self.sync(
       target.directory, O_RDONLY | O_DIRECTORY,

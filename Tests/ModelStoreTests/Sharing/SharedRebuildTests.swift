@@ -45,6 +45,35 @@ import Testing
     #expect(world.reports.events.count == 1)
   }
 
+  /// The names of a directory differ from those that SQLite opens.
+  @Test func aMemberBehindASymbolicLinkBeginsAgain() throws {
+    let world = try Self.diverged(isAsked: true)
+    let link = world.directory.file("link")
+    try FileManager.default.createSymbolicLink(
+      atPath: link, withDestinationPath: (world.path(1) as NSString).deletingLastPathComponent)
+    var configuration = StoreConfiguration(changeJournal: .full)
+    configuration.ledger = world.shared
+    let reports = Recorder<StoreError>()
+    let store = try SharedWorld.store(at: link + "/1.store", configuration) { reports.add($0) }
+    #expect(try store.fetch(Artist.all).map { $0.name } == ["Eve"])
+    #expect(try Self.names(world.path(1) + ".diverged-1") == [[.text("x")]])
+    #expect(reports.events.map(\.code) == [.memberDiverged])
+    let message = try #require(reports.events.first).message
+    #expect(!message.contains("rebuildsMembers"), "It was followed already.")
+  }
+
+  /// A crash between the two steps of a replacement leaves the file with both names.
+  @Test func aReplacementThatEndedHalfwayDoesNotKeepTheFileClosed() throws {
+    let world = try SharedWorld()
+    world.close(1)
+    #expect(link(world.path(1), world.path(1) + ".diverged-1") == 0)
+    #expect(SharedWorld.code { _ = try world.open(1, StoreConfiguration()) } == .unsafeLocation)
+    try world.reopen(1)
+    #expect(!world.exists(1, ".diverged-1"))
+    try world.members[1].write { tx in _ = try tx.insert(Artist(id: 1, name: "Ada")) }
+    try world.checkEqual()
+  }
+
   /// What the log has after a crash is in the kept file.
   @Test func aFileWithALogIsKeptWhole() throws {
     let world = try Self.diverged(isAsked: true)
@@ -123,18 +152,43 @@ import Testing
 
   /// A failover begins with a ledger that cannot be reached.
   @Test func aMemberThatFollowsReportsEachFailureOnce() throws {
-    let isAway = Mutex(false)
+    let polls = Mutex((isAway: false, count: 0))
     let ledger = MemoryLedger { step in
-      if step == .commits, isAway.withLock({ $0 }) { throw LedgerError.unreachable("cut") }
+      guard step == .commits else { return }
+      let isAway = polls.withLock { polls in
+        polls.count += 1
+        return polls.isAway
+      }
+      if isAway { throw LedgerError.unreachable("cut") }
     }
     let world = try SharedWorld(ledger: ledger)
     world.close(0)
-    isAway.withLock { $0 = true }
+    func waitForPolls(_ isAway: Bool) {
+      polls.withLock { $0 = (isAway, 0) }
+      while polls.withLock({ $0.count }) < 3 {}
+    }
+    // After following has succeeded, a failure is a new one.
+    for isLast in [false, true] {
+      waitForPolls(true)
+      #expect(world.reports.taken().map(\.code) == [.ledgerUnavailable])
+      if isLast { try PlainDatabase(world.path(1)).execute("UPDATE _ms_member SET number = 5") }
+      waitForPolls(false)
+    }
     while world.reports.events.isEmpty {}
-    try PlainDatabase(world.path(1)).execute("UPDATE _ms_member SET number = 5")
-    isAway.withLock { $0 = false }
-    while world.reports.events.count < 2 {}
-    #expect(world.reports.events.map(\.code) == [.ledgerUnavailable, .ledgerLostCommits])
+    #expect(world.reports.events.map(\.code) == [.ledgerLostCommits])
+  }
+
+  /// The ledger can be read, but has no space for what members note.
+  @Test func aMemberWhoseNotesFailReportsItOnce() throws {
+    let noteCount = Mutex(0)
+    let ledger = MemoryLedger { step in
+      guard step == .note else { return }
+      noteCount.withLock { $0 += 1 }
+      throw LedgerError.outOfSpace("full")
+    }
+    let world = try SharedWorld(memberCount: 1, ledger: ledger)
+    while noteCount.withLock({ $0 }) < 4 {}
+    #expect(world.reports.events.count == 1)
   }
 
   @Test func aFileThatAnotherProgramUsesIsNotReplaced() throws {

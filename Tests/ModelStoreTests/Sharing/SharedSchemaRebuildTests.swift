@@ -104,6 +104,23 @@ import Testing
     #expect(try world.files() == ["0.store", "1.store"])
   }
 
+  /// Another command may have changed the schema, and replaced the file, while this one waited.
+  @Test func aChangeForAnotherSchemaIsNotMade() throws {
+    let (world, members) = try World.started()
+    for member in members { member.close() }
+    try world.open(0, version: 2).close()
+    func change(seen: Int64) throws {
+      try world.ledger.shared(as: "notes").changeCatalog(
+        of: world.path(0), seen: seen, declaring: Declarations(), StoreConfiguration(),
+        report: { _ in }
+      ) { try $0.add(Rule("note.text", of: "Note", fields: ["text"], .immutable)) }
+    }
+    #expect(SharedWorld.code { try change(seen: 1) } == .memberOutdated)
+    #expect(try world.ledger.standing()?.epoch == 2)
+    try change(seen: 2)
+    #expect(try world.ledger.standing()?.epoch == 3)
+  }
+
   /// One process replaces the file, and the others wait and find it replaced.
   @Test func threadsThatOpenOneFileAtOnceAllBeginAgain() throws {
     let (world, members) = try World.started()

@@ -193,11 +193,13 @@ import Testing
     #expect(try opened?.file.rows("SELECT count(*) FROM Note") == [[.integer(2)]])
     // While it is used, opening cannot replace it either. The earlier program can read.
     #expect(code(2) == .busy)
-    let reading = try world.open(0, version: 1, rebuilds: false, busyTimeout: .zero)
-    #expect(try world.rows(reading).count == 2)
-    #expect(world.reports.events.contains { $0.code == .busy })
-    #expect(SharedWorld.code { try world.insert(3, "x", in: reading) } == .memberOutdated)
-    reading.close()
+    for rebuilds in [false, true] {
+      let reading = try world.open(0, version: 1, rebuilds: rebuilds, busyTimeout: .zero)
+      #expect(try world.rows(reading).count == 2)
+      #expect(world.reports.taken().contains { $0.code == .busy })
+      #expect(SharedWorld.code { try world.insert(3, "x", in: reading) } == .memberOutdated)
+      reading.close()
+    }
     opened = nil
     let store = try world.open(0, version: 2)
     #expect(try world.rows(store) == World.sized)

@@ -397,23 +397,50 @@ import Testing
     #expect(SharedWorld.code { try other.refresh() } == .ledgerLostCommits)
   }
 
-  @Test func aLoserOfTheFoundingSaysWhatToDo() throws {
-    let rival = Mutex<(@Sendable () throws -> Void)?>(nil)
-    let ledger = MemoryLedger { step in
-      if step == .found { try rival.withLock({ $0.take() })?() }
-    }
-    let world = try SharedWorld(memberCount: 0, ledger: ledger)
-    rival.withLock { [path = world.path(1), shared = world.shared] found in
-      found = {
-        var configuration = StoreConfiguration()
-        configuration.ledger = shared
-        try Store(at: path, models: Artist.self, configuration: configuration).close()
-      }
-    }
+  /// The steps at which a rival founds the store, while this member opens a new file: before it
+  /// looks for the store, and before it founds it.
+  @Test(arguments: [MemoryLedger.Step.standing, .found])
+  func aNewMemberThatComesSecondJoins(_ step: MemoryLedger.Step) throws {
+    let world = try Self.worldWithRival(at: step)
+    let member = try world.member(0)
+    #expect(try member.find(Artist.self, 1) == Artist(id: 1, name: "Rival"))
+    try member.write { tx in _ = try tx.insert(Artist(id: 2, name: "Second")) }
+    #expect(try world.ledger.standing()?.number.rawValue == 2)
+    #expect(!world.exists(0, ".diverged-1"))
+    #expect(world.reports.events.isEmpty)
+  }
+
+  @Test func aLoserOfTheFoundingKeepsItsContentAndSaysWhatToDo() throws {
+    let world = try Self.worldWithRival(at: .found)
+    let own = try world.open(0, StoreConfiguration(changeJournal: .full))
+    try own.write { tx in _ = try tx.insert(Artist(id: 9, name: "Own")) }
+    own.close()
     // Opening it once more does not make it a member of the other's store.
     for _ in 1...2 {
       #expect(SharedWorld.code { _ = try world.member(0) } == .configurationConflict)
     }
+    let kept = try world.open(0, StoreConfiguration(changeJournal: .full))
+    #expect(try kept.fetch(Artist.all) == [Artist(id: 9, name: "Own")])
+  }
+
+  /// A world in which another program founds the store, and writes to it, when the first member
+  /// reaches `step`.
+  private static func worldWithRival(at step: MemoryLedger.Step) throws -> SharedWorld {
+    let rival = Mutex<(@Sendable () throws -> Void)?>(nil)
+    let ledger = MemoryLedger { reached in
+      if reached == step { try rival.withLock({ $0.take() })?() }
+    }
+    let world = try SharedWorld(memberCount: 0, ledger: ledger)
+    rival.withLock { [path = world.path(1), shared = world.shared] found in
+      found = {
+        var configuration = StoreConfiguration(changeJournal: .full)
+        configuration.ledger = shared
+        let store = try SharedWorld.store(at: path, configuration)
+        try store.write { tx in _ = try tx.insert(Artist(id: 1, name: "Rival")) }
+        store.close()
+      }
+    }
+    return world
   }
 
   @Test func aMemberNeedsAWriteAheadLog() throws {

@@ -65,12 +65,19 @@ final class SharedWorld {
 
   /// Opens a member's file with any configuration.
   func open(_ number: Int, _ configuration: StoreConfiguration) throws -> Store {
+    try Self.store(at: path(number), configuration) { [reports] error in reports.add(error) }
+  }
+
+  /// Opens a store with the declarations of all members.
+  static func store(
+    at path: String, _ configuration: StoreConfiguration,
+    onError: @escaping @Sendable (StoreError) -> Void = StoreError.writeToStandardError
+  ) throws -> Store {
     try Store(
-      at: path(number), models: Artist.self, Album.self,
-      migrations: [Migration(version: 1, name: "tables", sql: Self.tables, onFreshFiles: .run)],
+      at: path, models: Artist.self, Album.self,
+      migrations: [Migration(version: 1, name: "tables", sql: tables, onFreshFiles: .run)],
       bindings: [.copy(\Artist.name, to: \Album.artistName, through: \Album.artistID)],
-      configuration: configuration,
-      onError: { [reports] error in reports.add(error) })
+      configuration: configuration, onError: onError)
   }
 
   /// Opens one more member.

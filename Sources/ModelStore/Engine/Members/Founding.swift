@@ -2,6 +2,8 @@
 struct Founding {
   let engine: StoreEngine
   let membership: Membership
+  /// Whether a file without content may be replaced if another member founded the store.
+  var unfitMember = Declarations.UnfitMemberPolicy.keep
 
   /// What the file is to the ledger before anything is declared.
   enum Part: Hashable {
@@ -14,7 +16,8 @@ struct Founding {
   /// Compares the file with the ledger.
   ///
   /// - Throws: ``StoreError`` with code `configurationConflict` if the file is a member of another
-  ///   store, or if it has content of its own although the ledger has the store.
+  ///   store, or if it has content of its own although the ledger has the store. ``UnfitMember`` if
+  ///   the file is empty and may be replaced.
   func part() throws -> Part {
     let record = try engine.look { connection in try MemberRecord(reading: connection) }
     if let record {
@@ -31,10 +34,11 @@ struct Founding {
       return .member
     }
     guard try standing() == nil else {
-      throw StoreError(
-        .configurationConflict,
-        "The ledger has a shared store \(membership.name) already, and \(engine.file.path) is not a member of it. Choose a path without a file: the store then begins from the ledger's snapshot."
-      )
+      try replaceIfEmpty(
+        StoreError(
+          .configurationConflict,
+          "The ledger has a shared store \(membership.name) already, and \(engine.file.path) is not a member of it. Choose a path without a file: the store then begins from the ledger's snapshot."
+        ))
     }
     return .founder
   }
@@ -80,9 +84,27 @@ struct Founding {
     }
     // A ledger does not keep its oldest commits for ever.
     guard let hash, hash != record.hash else { return }
-    throw StoreError(
-      .configurationConflict,
-      "Another member founded the shared store \(membership.name) at the same time. Move \(engine.file.path) away and open the store again: it begins from that member's snapshot."
-    )
+    try replaceIfEmpty(
+      StoreError(
+        .configurationConflict,
+        "Another member founded the shared store \(membership.name) at the same time. Move \(engine.file.path) away and open the store again: it begins from that member's snapshot."
+      ))
+  }
+
+  /// New members that open at the same time all begin with an empty file, and one of them founds
+  /// the store. Nothing is lost when the others begin again.
+  ///
+  /// - Throws: ``UnfitMember`` if the file has no content and may be replaced, else `reason`.
+  private func replaceIfEmpty(_ reason: StoreError) throws -> Never {
+    guard unfitMember == .replace else { throw reason }
+    throw try engine.look { connection in
+      let schema = try SharedSchema(reading: connection)
+      let member = try MemberRecord(reading: connection)?.member
+      // Before its declarations, a new file has no table.
+      let isEmpty =
+        try member == nil
+        ? schema.tables.all.isEmpty : schema.tables.haveNoContent(on: connection)
+      return isEmpty ? UnfitMember(reason: reason, member: member, schema: schema.digest) : reason
+    }
   }
 }

@@ -10,10 +10,14 @@
 /// ledger's snapshot. The earlier file stays beside it if it may have more than the ledger.
 struct Rebuilding {
   let shared: SharedLedger
+  /// Without symbolic links, as SQLite opens it.
   let path: String
   let configuration: StoreConfiguration
 
   private var policy: Connection.Policy { configuration.connectionPolicy }
+
+  /// Another process has replaced the file.
+  private struct Replaced: Error {}
 
   /// Waits up to the busy timeout until no program uses the file, and replaces it.
   ///
@@ -23,35 +27,54 @@ struct Rebuilding {
   /// - Throws: ``StoreError`` with code `busy` if another program uses the file, `misuse` if this
   ///   process does. ``LedgerError``. The file is unchanged then.
   func run(because unfit: UnfitMember) throws -> StoreError? {
-    guard let target = try target(of: unfit.member) else { return nil }
-    guard let file = try joining.file(for: target) else { throw unfit.reason }
-    // The new name comes first, so that there is always a file with everything.
-    let kept = try keep(target.path)
     do {
-      // Others may have begun to open the file since.
-      _ = try waiting(for: unfit.member) {
-        try StoreEngines.withoutOpening { try file.publish() }
+      let (place, earlier) = try waiting { () throws -> (CopyTarget, DatabaseFile.Identity) in
+        let earlier = try identity()
+        guard try isMember(unfit.member) else { throw Replaced() }
+        return (try target(), earlier)
       }
+      guard let file = try joining.file(for: place) else { throw unfit.reason }
+      return try replace(earlier, by: file, unfit)
+    } catch is Replaced {
+      return nil
+    }
+  }
+
+  /// - Returns: As ``run(because:)``.
+  private func replace(
+    _ earlier: DatabaseFile.Identity, by file: PartialFile, _ unfit: UnfitMember
+  ) throws -> StoreError? {
+    var link: String?
+    var failure: StoreError?
+    func publish() throws {
+      try file.publish {
+        // Nobody can replace it now.
+        guard try identity() == earlier else { throw Replaced() }
+        link = try linkEarlier()
+      }
+    }
+    do {
+      // Others may have opened the file since.
+      try waiting { try StoreEngines.withoutOpening(publish) }
     } catch {
-      guard try isReplaced(unfit.member) else {
-        unlink(kept)
+      guard let link, file.isPublished else {
+        if let link { unlink(link) }
         throw error
       }
+      // Its name may not be on the disk yet, so the earlier file stays.
+      failure = StoreError(reporting: error)
     }
-    // Another process has replaced the file, and its name for the earlier one stays.
-    guard !hasAnotherName(kept) else {
-      unlink(kept)
-      return nil
-    }
+    guard let link else { preconditionFailure("A file that is published has replaced another.") }
     // No program can change the earlier file any more.
-    guard try !losesNothing(kept, unfit) else {
-      unlink(kept)
+    guard failure != nil || !losesNothing(link, unfit) else {
+      unlink(link)
       return nil
     }
-    let reason = unfit.schema == nil ? unfit.reason : .otherSchema(path, shared.name)
+    let reason =
+      failure ?? (unfit.schema == nil ? unfit.reason : .otherSchema(path, shared.name))
     var notice = StoreError(
       reason.code,
-      "\(target.path) began again from the ledger's snapshot, because its earlier content no longer fits the shared store \(shared.name). The earlier file is \(kept); delete it when you do not need it. The reason was: \(reason.message)"
+      "\(path) began again from the ledger's snapshot, because its earlier content no longer fits the shared store \(shared.name). The earlier file is \(link); delete it when you do not need it. The reason was: \(reason.messageWithoutRemedy)"
     )
     notice.sqliteCode = reason.sqliteCode
     return notice
@@ -61,30 +84,26 @@ struct Rebuilding {
   ///
   /// - Throws: ``StoreError`` with code `busy` if another program uses it, `misuse` if this process
   ///   does.
-  func waitUntilUnused() throws { _ = try target(of: nil) }
-
-  private var joining: Joining { Joining(shared: shared, path: path, policy: policy) }
-
-  /// - Parameter member: The member whose file is to be replaced.
-  /// - Returns: nil if another process has replaced it.
-  private func target(of member: MemberID?) throws -> CopyTarget? {
-    try waiting(for: member) {
-      try CopyTarget(
-        path, existing: .replace, isOpen: StoreEngines.isOpen, storePaths: StoreEngines.openPaths)
+  func waitUntilUnused() throws {
+    _ = try waiting {
+      // The last connection that is closed empties the log and removes it.
+      _ = try record(at: path)
+      return try target()
     }
   }
 
+  private var joining: Joining { Joining(shared: shared, path: path, policy: policy) }
+
+  private func target() throws -> CopyTarget {
+    try CopyTarget(
+      path, existing: .replace, isOpen: StoreEngines.isOpen, storePaths: StoreEngines.openPaths)
+  }
+
   /// Runs `body` again, up to the busy timeout, until no program uses the file.
-  ///
-  /// - Returns: nil if another process has replaced the file of `member`.
-  private func waiting<Result>(
-    for member: MemberID?, _ body: () throws -> Result
-  ) throws -> Result? {
+  private func waiting<Result>(_ body: () throws -> Result) throws -> Result {
     let start = ContinuousClock.now
     while true {
-      if let member, try isReplaced(member) { return nil }
       do {
-        try emptyLog()
         return try body()
       } catch let error as StoreError where [.busy, .misuse].contains(error.code) {
         guard start.duration(to: .now) < configuration.busyTimeout else { throw error }
@@ -96,61 +115,102 @@ struct Rebuilding {
   /// Between two attempts, in microseconds.
   private static let pause: UInt32 = 20_000
 
-  /// Whether the file is another member's by now: each that begins gets a number of its own.
-  private func isReplaced(_ member: MemberID) throws -> Bool {
-    try MemberRecord(reading: connection(to: path))?.member != member
+  /// Which file has the path: each replacement is another one.
+  private func identity() throws(StoreError) -> DatabaseFile.Identity {
+    do throws(DatabaseFile.Problem) {
+      guard let status = try DatabaseFile.status(of: path) else { throw .notFound(path: path) }
+      return DatabaseFile.Identity(
+        device: UInt64(status.st_dev), inode: UInt64(status.st_ino))
+    } catch {
+      throw error.storeError
+    }
   }
 
-  private func hasAnotherName(_ kept: String) -> Bool {
-    var status = stat()
-    return lstat(kept, &status) == 0 && status.st_nlink > 1
+  /// Whether the file is that of `member`; each that begins gets a number of its own.
+  private func isMember(_ member: MemberID?) throws -> Bool {
+    try record(at: path)?.member == member
   }
 
-  /// Whether the ledger has everything that the file at `kept` has.
-  private func losesNothing(_ kept: String, _ unfit: UnfitMember) throws -> Bool {
+  private func record(at path: String) throws -> MemberRecord? {
+    do {
+      return try MemberRecord(
+        reading: Connection(path: path, role: .applier, policy: policy))
+    } catch let error as SQLiteError {
+      throw StoreError(error)
+    }
+  }
+
+  /// Whether the ledger has everything that the file at `path` has.
+  private func losesNothing(_ path: String, _ unfit: UnfitMember) -> Bool {
     guard let schema = unfit.schema else { return false }
     do {
-      return try SharedSchema(reading: connection(to: kept)).digest == schema
-    } catch let error as StoreError where error.code == .unsupportedSchema {
-      // Another program has made a table that cannot be shared.
+      let connection = try Connection(path: path, role: .applier, policy: policy)
+      return try SharedSchema(reading: connection).digest == schema
+    } catch {
+      // For example, another program has made a table that cannot be shared. The file stays.
       return false
-    }
-  }
-
-  private func connection(to path: String) throws(StoreError) -> Connection {
-    do {
-      return try Connection(path: path, role: .applier, policy: policy)
-    } catch {
-      throw StoreError(error)
-    }
-  }
-
-  /// Moves what is in the log into the file. SQLite removes the log with its last connection.
-  private func emptyLog() throws(StoreError) {
-    let connection = try connection(to: path)
-    do {
-      try connection.checkpointPassively()
-    } catch {
-      throw StoreError(error)
     }
   }
 
   /// Gives the file a second name, which stays when the new file gets the first one.
   ///
   /// - Returns: That name: the path with `.diverged-` and the first number that is free.
-  private func keep(_ path: String) throws(StoreError) -> String {
-    for number in 1...Self.keptCountMax {
-      let kept = "\(path).diverged-\(number)"
-      if link(path, kept) == 0 { return kept }
+  private func linkEarlier() throws(StoreError) -> String {
+    for number in 1...Self.linkCountMax {
+      let name = Self.name(number, of: path)
+      if link(path, name) == 0 { return name }
       guard errno == EEXIST else {
-        throw DatabaseFile.Problem.refused(path: kept, errno: errno).storeError
+        throw DatabaseFile.Problem.refused(path: name, errno: errno).storeError
       }
     }
     throw StoreError(
       .fileExists,
-      "\(path) began again \(Self.keptCountMax) times. Find out why its content changes without the ledger, and delete the files \(path).diverged-1 and so on."
+      "\(path) began again \(Self.linkCountMax) times. Find out why its content changes without the ledger, and delete the files \(Self.name(1, of: path)) and so on."
     )
   }
 
-  private static let keptCountMax = 100
+  private static let linkCountMax = 100
+
+  private static func name(_ number: Int, of path: String) -> String {
+    "\(path).diverged-\(number)"
+  }
+
+  /// Removes the second name of a file whose replacement ended between the two steps, because the
+  /// program or the machine failed. While a replacement is under way, it waits.
+  func removeLeftName() throws {
+    try waiting {
+      var status = stat()
+      guard lstat(path, &status) == 0, status.st_nlink > 1 else { return }
+      let same = (1...Self.linkCountMax).map { Self.name($0, of: path) }.first { name in
+        var other = stat()
+        return lstat(name, &other) == 0 && other.st_ino == status.st_ino
+          && other.st_dev == status.st_dev
+      }
+      guard let same else { return }
+      let lock: SoleLock
+      do throws(SoleLock.Refusal) {
+        lock = try SoleLock(path)
+      } catch {
+        // Without locks nobody knows whether a replacement is under way.
+        guard error == .inUse else { return }
+        throw StoreError(.busy, "A program uses \(path), which has a second name \(same).")
+      }
+      // The file may have been replaced before it was locked: then the name is the earlier file's.
+      var locked = stat()
+      guard lstat(path, &locked) == 0, locked.st_ino == status.st_ino else { return }
+      unlink(same)
+      withExtendedLifetime(lock) {}
+    }
+  }
+}
+
+extension SharedLedger {
+  /// The path without symbolic links, as SQLite opens it.
+  static func realPath(_ path: String) throws(StoreError) -> String {
+    do throws(DatabaseFile.Problem) {
+      return try RealPath(path, user: geteuid(), membership: .system).path
+    } catch {
+      throw error.storeError
+    }
+  }
 }

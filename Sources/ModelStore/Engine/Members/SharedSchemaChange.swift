@@ -16,19 +16,29 @@ struct SharedSchemaChange {
     Rebuilding(shared: shared, path: path, configuration: configuration)
   }
 
-  /// - Parameter change: Changes the copy through a store of its own, which it closes. It receives
-  ///   the copy's path.
+  /// - Parameters:
+  ///   - seen: The number of the schema for which the change was decided; nil if it suits any.
+  ///   - change: Changes the copy through a store of its own, which it closes. It receives the
+  ///     copy's path.
   /// - Returns: What `change` returns, after the file was replaced.
   /// - Throws: What `change` throws. ``StoreError`` with code `busy` if another program uses the
   ///   file, `memberBehind` if it began to meanwhile: then the shared store has the new schema.
+  ///   `memberOutdated` if the file has another schema than `seen`.
   ///   ``SchemaChanged`` if another member changed the schema before. ``LedgerError``.
-  func run<Result>(_ change: (_ copy: String) throws -> Result) throws -> Result {
+  func run<Result>(
+    seen: Int64?, _ change: (_ copy: String) throws -> Result
+  ) throws -> Result {
     try waitUntilUnused()
     let membership = try Membership(
       shared, path: path, policy: configuration.connectionPolicy,
       patience: configuration.busyTimeout)
     defer { membership.end() }
     let (turn, member) = try membership.takeTurn()
+    // Another process of this file may have changed the schema, and replaced the file.
+    guard seen.map({ $0 == member.epoch }) ?? true else {
+      turn.pass()
+      throw StoreError.schemaChangedMeanwhile(path, shared.name)
+    }
     let before = turn.head.schema
     let commit: LedgerCommit
     let result: Result

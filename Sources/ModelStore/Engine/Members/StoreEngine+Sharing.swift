@@ -3,8 +3,11 @@ extension SharedLedger {
   /// Makes the file at `path` from the ledger's snapshot, if there is none and the ledger has the
   /// store.
   func join(at path: String, _ configuration: StoreConfiguration) throws {
-    guard configuration.access == .readWriteCreate else { return }
+    guard configuration.access != .readOnly else { return }
     do {
+      try Rebuilding(shared: self, path: Self.realPath(path), configuration: configuration)
+        .removeLeftName()
+      guard configuration.access == .readWriteCreate else { return }
       try Joining(shared: self, path: path, policy: configuration.connectionPolicy).run()
     } catch {
       throw Membership.storeError(error)
@@ -23,8 +26,9 @@ extension SharedLedger {
     _ path: String, _ configuration: StoreConfiguration, because unfit: UnfitMember
   ) throws -> StoreError? {
     do {
-      return try Rebuilding(shared: self, path: path, configuration: configuration)
-        .run(because: unfit)
+      return try Rebuilding(
+        shared: self, path: Self.realPath(path), configuration: configuration
+      ).run(because: unfit)
     } catch let error as StoreError where [.busy, .misuse].contains(error.code) {
       throw StoreError(
         error.code,
@@ -85,7 +89,8 @@ extension StoreEngine {
     }
     guard let membership else { return try reconcile() }
     guard !membership.isActive else { return try reconcileMember() }
-    let founding = Founding(engine: self, membership: membership)
+    let founding = Founding(
+      engine: self, membership: membership, unfitMember: declarations.unfitMember)
     switch try founding.part() {
     case .member:
       if declarations.unfitMember == .replace { try checkFits(membership) }
