@@ -130,6 +130,7 @@ extension Contender.Library {
     case .grdb: "GRDB"
     case .modelStore: isProgram ? "storecli" : "ModelStore"
     case .sqliteUtils: "sqlite-utils"
+    case .postgres: "PostgreSQL"
     }
   }
 }

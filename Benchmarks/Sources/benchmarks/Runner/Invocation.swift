@@ -48,7 +48,8 @@ struct Invocation {
       --compare OLD   print what moved since the JSON report OLD, with regard to both spreads
       --read FILE     run nothing; take the figures of the JSON report FILE
       --fail-on-loss  with --compare: exit with 1 if a figure of ModelStore is worse beyond noise
-      --library NAME  only sqlite, grdb, modelStore or sqliteUtils: for a profiler, without ratios
+      --library NAME  only sqlite, grdb, modelStore, sqliteUtils or postgres: for a profiler, without
+                      ratios
       --contender TEXT
                       only those with that in their name, likewise
       --list          name the workloads and stop
@@ -56,7 +57,8 @@ struct Invocation {
 
     Files are created under $TMPDIR, or /tmp, and removed at the end. The programs of W14 and W15
     are storecli of $STORECLI, else of .build/release here or above, and sqlite3 and sqlite-utils of
-    $PATH. One that is missing is reported as MISSING.
+    $PATH. W22 to W26 need the trait Postgres, and the server of $BENCHMARK_POSTGRES. What is
+    missing is reported as MISSING.
     """
 
   static func parse(_ words: [String]) throws -> Request {

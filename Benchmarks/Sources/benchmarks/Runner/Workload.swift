@@ -28,6 +28,8 @@ struct Contender {
     /// The library, and its command line.
     case modelStore
     case sqliteUtils
+    /// PostgreSQL through its C library.
+    case postgres
   }
 
   let library: Library

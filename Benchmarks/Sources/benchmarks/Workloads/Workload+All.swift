@@ -69,7 +69,25 @@ extension Workload {
       RuleWorkload(count: scaled(100_000)).workload,
       BindingWorkload(writer: .modelStore, count: scaled(100_000)).workload,
       BindingWorkload(writer: .sqlite, count: scaled(100_000)).workload,
-    ]
+    ] + shared(scaled)
+  }
+
+  /// The workloads of shared stores.
+  private static func shared(_ scaled: (Int) -> Int) -> [Workload] {
+    #if Postgres
+      [
+        SharedWriteWorkload(count: scaled(10_000)).workload,
+        SharedScalingWorkload(
+          writers: .members, counts: [1, 3, 8], writeCount: scaled(2_400)
+        ).workload,
+        SharedScalingWorkload(writers: .tasks, counts: [1, 8], writeCount: scaled(2_400)).workload,
+      ]
+        + SharedFollowingWorkload(
+          writeCount: scaled(1_000), missedCount: scaled(100_000)
+        ).workloads
+    #else
+      []
+    #endif
   }
 }
 
