@@ -397,6 +397,23 @@ import Testing
     #expect(SharedWorld.code { try other.refresh() } == .ledgerLostCommits)
   }
 
+  /// A member remembers which commit its file has.
+  @Test func aFileWithEarlierContentIsNoticedBeforeTheLedgerHasAWrite() throws {
+    let world = try SharedWorld(memberCount: 1)
+    let record = try PlainDatabase(world.path(0)).rows("SELECT number, hash FROM _ms_member")
+    try world.members[0].write { tx in _ = try tx.insert(Artist(id: 1, name: "Ada")) }
+    guard case .blob(let hash) = record[0][1] else { preconditionFailure("A hash is a blob.") }
+    let text = CommitHash(bytes: Array(hash)).description
+    try PlainDatabase(world.path(0)).execute(
+      "UPDATE _ms_member SET number = 0, hash = x'\(text)'")
+    let code = SharedWorld.code {
+      try world.members[0].write { tx in _ = try tx.insert(Artist(id: 2, name: "Bo")) }
+    }
+    // If following has looked before the write, it has found that the file has the commit already.
+    #expect(code == .busy || code == .memberDiverged)
+    #expect(try world.ledger.standing()?.number.rawValue == 1)
+  }
+
   /// The steps at which a rival founds the store, while this member opens a new file: before it
   /// looks for the store, and before it founds it.
   @Test(arguments: [MemoryLedger.Step.standing, .found])
