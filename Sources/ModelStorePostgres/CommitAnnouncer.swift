@@ -20,6 +20,7 @@
     private let state = Mutex(State())
 
     private struct State {
+      var isChecking = false
       /// When the next one may be told.
       var due = DispatchTime.now()
       /// The newest commit that is not told yet.
@@ -43,6 +44,24 @@
       }
       guard let start else { return }
       queue.asyncAfter(deadline: start) { [self] in tell() }
+    }
+
+    /// Finds out whether the server's standby still answers, if no check is under way. If it does
+    /// not, all connections of the ledger are opened again, which looks for the primary.
+    func checkStandby() {
+      let isFirst = state.withLock { state in
+        defer { state.isChecking = true }
+        return !state.isChecking
+      }
+      guard isFirst else { return }
+      queue.async { [self] in
+        do {
+          try lane.use { try $0.awaitStandby(limits) }
+        } catch {
+          // The connection is given up, and its next use reports what is wrong.
+        }
+        state.withLock { $0.isChecking = false }
+      }
     }
 
     private func tell() {

@@ -107,9 +107,6 @@
             keep(open)
             continue
           }
-          // The server may not be the primary any more, so that a COMMIT waits for a standby and
-          // keeps its lock. A new connection finds out.
-          if failure.isLockTimeout { open.connection.giveUp() }
           isWaiting = false
           Lease(open, of: self).end()
           throw failure.ledgerError

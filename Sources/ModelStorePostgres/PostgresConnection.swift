@@ -227,6 +227,11 @@
     ///   answer in time.
     func awaitStandby(_ limits: Limits) throws {
       guard greeting.durability == .replicated, !greeting.isReadOnly else { return }
+      try commitMessage(limits)
+    }
+
+    /// As ``awaitStandby(_:)``, also if the server had no standby when the connection was opened.
+    func commitMessage(_ limits: Limits) throws {
       let end = ContinuousClock.now + limits.standby + limits.answer
       try settle(until: end)
       let steps: [(Statement, [Argument])] = [
@@ -258,9 +263,6 @@
         [(.lockLimit, [.text("\(limit)"), .text("\(work)")])], until: limits.answerTime)
       lockLimit = limit
     }
-
-    /// Gives the connection up: nothing uses it any more.
-    func giveUp() { isBroken = true }
 
     /// Whether a COMMIT since the last call did not wait for the standby.
     func takeUnreplicated() -> Bool {

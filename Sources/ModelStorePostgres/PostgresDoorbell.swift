@@ -85,9 +85,12 @@
           for: connection.socket, POLLIN, until: nil, stop: wakePipe.descriptor)
         guard outcome == .ready else { return false }
         do {
-          guard let newest = try connection.takeNotifications().last else { continue }
+          let texts = try connection.takeNotifications()
+          guard !texts.isEmpty else { continue }
           // Earlier versions of this library send no number.
-          ring(Int64(newest).map(CommitNumber.init(rawValue:)))
+          let numbers = texts.compactMap { Int64($0) }
+          let isKnown = numbers.count == texts.count
+          ring(isKnown ? numbers.max().map(CommitNumber.init(rawValue:)) : nil)
         } catch {
           return true
         }

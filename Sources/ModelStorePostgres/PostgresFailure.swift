@@ -19,9 +19,6 @@
     /// so only while it waits for a statement.
     var isIdleTooLong: Bool { state == "25P03" }
 
-    /// Another transaction kept a lock for too long.
-    var isLockTimeout: Bool { state == "55P03" }
-
     /// The error for a caller.
     var ledgerError: LedgerError {
       guard let state else { return .unreachable(text) }

@@ -104,7 +104,7 @@
       try reading.use { connection in
         // The server may not be the primary any more, and have no standby. Nothing else tells it to
         // a member that only reads.
-        try connection.awaitStandby(limits)
+        try connection.commitMessage(limits)
         let results = try connection.run(
           [(.begin, []), (.relax, []), (.note, arguments), (.commit, [])],
           until: limits.answerTime)
@@ -116,7 +116,7 @@
 
     package func turn(after number: CommitNumber, deadline: Duration) throws -> any LedgerTurn {
       let end = ContinuousClock.now + deadline
-      let (lease, results) = try turns.lease(until: end) { connection in
+      let (lease, results) = try leaseTurn(until: end) { connection in
         let results = try lockHead(
           connection, until: end, then: [(.missed, [.text(store), .integer(number.rawValue)])])
         return (connection.greeting.durability, results)
@@ -130,7 +130,7 @@
       _ transaction: TransactionID, deadline: Duration
     ) throws -> CommitNumber? {
       let end = ContinuousClock.now + deadline
-      let (lease, rows) = try turns.lease(until: end) { connection in
+      let (lease, rows) = try leaseTurn(until: end) { connection in
         // The COMMIT waits for the standby, so that the answer survives a failover: the lock of the
         // head is in PostgreSQL's log, after the transaction in question.
         let results = try lockHead(
@@ -143,6 +143,20 @@
       }
       lease.end()
       return rows.rowCount == 0 ? nil : rows.number(0, 0)
+    }
+
+    /// Leases the connection for turns. If the lock of the head stays taken, it finds out whether
+    /// the server still has its standby: it may not be the primary any more, so that a COMMIT waits
+    /// for ever and keeps the lock.
+    private func leaseTurn<Result>(
+      until end: ContinuousClock.Instant, _ body: (PostgresConnection) throws -> Result
+    ) throws -> (lease: ConnectionLane.Lease, result: Result) {
+      do {
+        return try turns.lease(until: end, body)
+      } catch let error as LedgerError {
+        if case .timedOut = error { announcer.checkStandby() }
+        throw error
+      }
     }
 
     /// Begins a transaction, waits for the head's lock, and runs `steps`: one round trip.

@@ -36,7 +36,7 @@
       self.settings =
         settings + [
           "listen_addresses=\(isOnLoopback ? "127.0.0.1" : "")", "port=\(port)",
-          "unix_socket_directories=\(directory)", "shared_buffers=16MB", "max_connections=60",
+          "unix_socket_directories=\(directory)", "shared_buffers=16MB", "max_connections=200",
         ]
       try FileManager.default.createDirectory(
         atPath: directory, withIntermediateDirectories: false)
@@ -175,6 +175,12 @@
       try execute("ALTER SYSTEM SET synchronous_standby_names = '\(name)'")
       try execute("SELECT pg_reload_conf()")
       while try execute("SHOW synchronous_standby_names").text(0, 0) != name {}
+      // Commits wait a little later, when another process has seen the setting, too.
+      var limits = Limits()
+      limits.standby = .milliseconds(100)
+      while (try? PostgresConnection.open(
+        ConnectionString(connection()), limits, for: .commits)) != nil
+      {}
     }
 
     /// No COMMIT waits from now on.

@@ -74,16 +74,24 @@ final class PartialFile {
 
   /// Gives the file the name of its place.
   ///
-  /// - Parameter prepare: Called just before, while the earlier file is locked.
+  /// - Parameter prepare: Called just before, while the earlier file is locked. If the file does
+  ///   not get the name then, `undo` is called under the same lock.
   /// - Throws: ``StoreError``, or what `prepare` throws. If the name could not be written to the
   ///   disk, the copy is there all the same, and the error says so.
-  func publish(after prepare: () throws -> Void = {}) throws {
+  func publish(
+    after prepare: () throws -> Void = {}, undo: () -> Void = {}
+  ) throws {
     // Kept until the file has its name, so that no program begins to use the earlier file.
     let lock = try target.lockExisting()
     try prepare()
-    switch target.existing {
-    case .keep: try renameToNew()
-    case .replace: try renameOver()
+    do {
+      switch target.existing {
+      case .keep: try renameToNew()
+      case .replace: try renameOver()
+      }
+    } catch {
+      undo()
+      throw error
     }
     isPublished = true
     withExtendedLifetime(lock) {}

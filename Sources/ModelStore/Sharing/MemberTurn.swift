@@ -26,7 +26,13 @@ final class MemberTurn {
   /// - Throws: ``StoreError`` with code `memberDiverged`.
   func start(on connection: Connection) throws {
     let schema = try membership.schema(on: connection)
-    try membership.check(schema, against: turn.head)
+    do {
+      try membership.check(schema, against: turn.head)
+    } catch {
+      membership.remember(nil)
+      guard try MemberRecord(reading: connection) != nil else { throw StoreError.notAMember }
+      throw error
+    }
     let log = RowLog(of: schema.tables)
     self.log = log
     hasSequences = schema.tables.hasSequences

@@ -210,7 +210,12 @@ final class Membership: Sendable {
   ///
   /// - Returns: The newest commit of the file.
   private func catchUp() throws -> CommitNumber {
-    var number = try applying { try $0.standing().number }
+    var number = try applying { applier in
+      // Another process may have applied or written commits.
+      let record = try applier.standing()
+      remember(record)
+      return record.number
+    }
     while true {
       let commits = try ledger.commits(after: number, limit: Self.pageCount)
       guard !commits.isEmpty else {

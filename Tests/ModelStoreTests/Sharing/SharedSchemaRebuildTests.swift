@@ -110,7 +110,7 @@ import Testing
     for member in members { member.close() }
     try world.open(0, version: 2).close()
     func change(seen: Int64) throws {
-      try world.ledger.shared(as: "notes").changeCatalog(
+      _ = try world.ledger.shared(as: "notes").changeCatalog(
         of: world.path(0), seen: seen, declaring: Declarations(), StoreConfiguration(),
         report: { _ in }
       ) { try $0.add(Rule("note.text", of: "Note", fields: ["text"], .immutable)) }

@@ -98,7 +98,12 @@ struct Founding {
   private func replaceIfEmpty(_ reason: StoreError) throws -> Never {
     guard unfitMember == .replace else { throw reason }
     throw try engine.look { connection in
-      let schema = try SharedSchema(reading: connection)
+      let schema: SharedSchema
+      do {
+        schema = try SharedSchema(reading: connection)
+      } catch let error as StoreError where error.code == .unsupportedSchema {
+        return reason
+      }
       let member = try MemberRecord(reading: connection)?.member
       // Before its declarations, a new file has no table.
       let isEmpty =

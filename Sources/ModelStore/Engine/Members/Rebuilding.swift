@@ -51,16 +51,18 @@ struct Rebuilding {
         // Nobody can replace it now.
         guard try identity() == earlier else { throw Replaced() }
         link = try linkEarlier()
+      } undo: {
+        if let link { unlink(link) }
       }
     }
     do {
-      // Others may have opened the file since.
-      try waiting { try StoreEngines.withoutOpening(publish) }
-    } catch {
-      guard let link, file.isPublished else {
-        if let link { unlink(link) }
-        throw error
+      try waiting {
+        // Others may have opened the file since. The last one that is closed removes the log.
+        _ = try record(at: path)
+        try StoreEngines.withoutOpening(publish)
       }
+    } catch {
+      guard file.isPublished else { throw error }
       // Its name may not be on the disk yet, so the earlier file stays.
       failure = StoreError(reporting: error)
     }
