@@ -224,6 +224,15 @@
       }
     }
 
+    /// How many of them wait with a write, not with a check of the standby.
+    var commitWaitCount: Int {
+      get throws {
+        try execute(
+          "SELECT 1 FROM pg_stat_activity WHERE wait_event = 'SyncRep' AND query = 'COMMIT'"
+        ).rowCount
+      }
+    }
+
     /// Cancels as an administrator does who lost patience.
     func cancelWaitForStandby() throws {
       let query = """

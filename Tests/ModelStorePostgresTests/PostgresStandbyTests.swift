@@ -57,7 +57,7 @@
       let waiting = WaitingThread {
         #expect(throws: LedgerError.self) { try ledger.commit([2]) }
       }
-      while try server.standbyWaitCount == 0 {}
+      while try server.commitWaitCount == 0 {}
       try server.kill()
       try server.start()
       try waiting.join()
@@ -103,7 +103,7 @@
       let waiting = WaitingThread {
         #expect(throws: LedgerError.self) { try ledger.commit([1]) }
       }
-      while try server.standbyWaitCount == 0 {}
+      while try server.commitWaitCount == 0 {}
 
       #expect(try writer.standing()?.number == .founding)
       let error = #expect(throws: LedgerError.self) {
