@@ -105,7 +105,9 @@ public final class Store: Sendable {
           if let notice = try ledger.rebuild(path, configuration, because: unfit) {
             onError(notice)
           }
-        } catch let error as StoreError where !ledger.rebuildsMembers || unfit.schema != nil {
+        } catch let error as StoreError
+          where !ledger.rebuildsMembers || unfit.coverage != .unknown
+        {
           // It can be read as it is. The next opening tries again.
           onError(error)
           declarations.unfitMember = .keep

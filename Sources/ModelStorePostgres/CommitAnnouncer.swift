@@ -3,12 +3,12 @@
   internal import ModelStore
   internal import Synchronization
 
-  /// Tells other members of this ledger's commits, on a thread of its own, so that no write waits
-  /// for it.
+  /// Notifies other members of this ledger's commits, on a thread of its own, so that no write
+  /// waits for it.
   ///
-  /// A NOTIFY costs PostgreSQL about as much as a write, and wakes every member. So commits that
-  /// follow one another within ``pause`` are told at once, by the number of the last one. What is
-  /// not told, for example because the program ended, members find when they poll.
+  /// A NOTIFY costs PostgreSQL about a third of a write, and wakes every member. So commits that
+  /// follow one another within ``pause`` share one, with the number of the last. If none is sent,
+  /// for example because the program ended, members find the commit when they poll.
   ///
   /// It is a transaction of its own: in that of the commit it would hold a lock of all databases
   /// while PostgreSQL writes to its disk.
@@ -20,14 +20,13 @@
     private let state = Mutex(State())
 
     private struct State {
-      var isChecking = false
-      /// When the next one may be told.
+      /// When the next notification may be sent.
       var due = DispatchTime.now()
-      /// The newest commit that is not told yet.
+      /// The newest commit of which no member is notified yet.
       var waiting: CommitNumber?
     }
 
-    /// Between two announcements.
+    /// Between two notifications.
     private static let pause = DispatchTimeInterval.milliseconds(2)
 
     init(channel: String, lane: ConnectionLane, limits: Limits) {
@@ -36,35 +35,17 @@
       self.limits = limits
     }
 
-    /// Tells members of a commit soon: at once if none was told within the last 2 ms.
+    /// Notifies members of a commit: at once, or 2 ms after the notification before.
     func announce(_ number: CommitNumber) {
       let start = state.withLock { state -> DispatchTime? in
         defer { state.waiting = number }
         return state.waiting == nil ? state.due : nil
       }
       guard let start else { return }
-      queue.asyncAfter(deadline: start) { [self] in tell() }
+      queue.asyncAfter(deadline: start) { [self] in notify() }
     }
 
-    /// Finds out whether the server's standby still answers, if no check is under way. If it does
-    /// not, all connections of the ledger are opened again, which looks for the primary.
-    func checkStandby() {
-      let isFirst = state.withLock { state in
-        defer { state.isChecking = true }
-        return !state.isChecking
-      }
-      guard isFirst else { return }
-      queue.async { [self] in
-        do {
-          try lane.use { try $0.awaitStandby(limits) }
-        } catch {
-          // The connection is given up, and its next use reports what is wrong.
-        }
-        state.withLock { $0.isChecking = false }
-      }
-    }
-
-    private func tell() {
+    private func notify() {
       let number = state.withLock { state in
         state.due = .now() + Self.pause
         return state.waiting.take()

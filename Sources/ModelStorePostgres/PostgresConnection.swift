@@ -234,6 +234,7 @@
     func commitMessage(_ limits: Limits) throws {
       let end = ContinuousClock.now + limits.standby + limits.answer
       try settle(until: end)
+      _ = takeUnreplicated()
       let steps: [(Statement, [Argument])] = [
         (.workLimit, [.text("\(limits.standby.milliseconds)")]), (.commitMessage, []),
         (.workLimit, [.text("\(limits.work.milliseconds)")]),
@@ -243,7 +244,6 @@
         // A group of its own, because a group is a transaction.
         try endGroup(until: end)
       }
-      _ = takeUnreplicated()
       for _ in steps { _ = try readGroup(until: end) }
       guard !takeUnreplicated() else {
         throw broken(

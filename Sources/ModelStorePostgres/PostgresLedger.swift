@@ -21,8 +21,9 @@
     let channel: String
     let turns: ConnectionLane
     let reading: ConnectionLane
-    /// Tells other members of commits.
+    /// Notifies other members of commits.
     let announcer: CommitAnnouncer
+    private let standbyCheck: StandbyCheck
 
     /// Prepares a ledger. It connects when you first use it.
     ///
@@ -45,6 +46,7 @@
       turns = ConnectionLane(string, limits, server)
       reading = ConnectionLane(string, limits, server)
       announcer = CommitAnnouncer(channel: channel, lane: reading, limits: limits)
+      standbyCheck = StandbyCheck(reading, limits)
     }
 
     // Reading
@@ -102,8 +104,8 @@
         .text(store), .integer(member.rawValue), .integer(number.rawValue),
       ]
       try reading.use { connection in
-        // The server may not be the primary any more, and have no standby. Nothing else tells it to
-        // a member that only reads.
+        // The server may not be the primary any more, and have no standby. A member that only reads
+        // would not notice that otherwise.
         try connection.commitMessage(limits)
         let results = try connection.run(
           [(.begin, []), (.relax, []), (.note, arguments), (.commit, [])],
@@ -154,7 +156,7 @@
       do {
         return try turns.lease(until: end, body)
       } catch let error as LedgerError {
-        if case .timedOut = error { announcer.checkStandby() }
+        if case .timedOut = error { standbyCheck.start() }
         throw error
       }
     }

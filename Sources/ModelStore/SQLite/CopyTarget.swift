@@ -138,9 +138,7 @@ struct CopyTarget {
     guard status.st_mode & S_IFMT == S_IFREG else {
       throw DatabaseFile.Problem.notAFile(path: path).storeError
     }
-    let identity = DatabaseFile.Identity(
-      device: UInt64(status.st_dev), inode: UInt64(status.st_ino))
-    guard !isOpen(identity) else { throw ofOpenStore(path) }
+    guard !isOpen(DatabaseFile.Identity(status)) else { throw ofOpenStore(path) }
   }
 
   /// Returns the status of a file; nil if there is none.

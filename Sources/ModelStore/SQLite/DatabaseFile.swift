@@ -18,6 +18,15 @@ struct DatabaseFile {
   struct Identity: Hashable, Sendable {
     let device: UInt64
     let inode: UInt64
+
+    init(device: UInt64, inode: UInt64) {
+      self.device = device
+      self.inode = inode
+    }
+
+    init(_ status: stat) {
+      self.init(device: UInt64(status.st_dev), inode: UInt64(status.st_ino))
+    }
   }
 
   enum Problem: Error, Hashable {
@@ -108,7 +117,7 @@ struct DatabaseFile {
     size = Int(status.st_size)
     // SQLite treats a file of one byte as empty and would overwrite it.
     if size > 0, size < Self.pageSizeMin { throw .tooShort(path: real.path, size: size) }
-    identity = Identity(device: UInt64(status.st_dev), inode: UInt64(status.st_ino))
+    identity = Identity(status)
     hasLog = try Self.checkCompanions(of: real.path, self.safety)
     // Files that a reader creates belong to the reader, and the database's owner would reject them.
     if self.safety.verdict == .exposed,
@@ -221,8 +230,7 @@ struct DatabaseFile {
     guard !isInMemory else { return true }
     var status = stat()
     // Passing the text itself would copy it.
-    return path.withCString { lstat($0, &status) } == 0 && UInt64(status.st_dev) == identity.device
-      && UInt64(status.st_ino) == identity.inode
+    return path.withCString { lstat($0, &status) } == 0 && Identity(status) == identity
   }
 
   static func status(of path: String) throws(Problem) -> stat? {

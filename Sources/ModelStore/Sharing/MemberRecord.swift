@@ -42,6 +42,25 @@ struct MemberRecord: Hashable, Sendable {
     self = record
   }
 
+  /// Whether no program has written anything to the file but declarations of a member: no row in a
+  /// table of the application, and no change in the journal. A file that is not a member has
+  /// nothing but the store's own tables.
+  static func isUnused(_ connection: Connection) throws -> Bool {
+    func isEmpty(_ rows: String) throws -> Bool {
+      try connection.firstRow(SQLText(sql: "SELECT 1 FROM main.\(rows) LIMIT 1"), { _ in true })
+        == nil
+    }
+    guard try MemberRecord(reading: connection) != nil else {
+      return try isEmpty(
+        "sqlite_schema WHERE substr(tbl_name, 1, 4) <> '_ms_' AND substr(name, 1, 7) <> 'sqlite_'")
+    }
+    let tables = try SharedTables(reading: connection)
+    let records = tables.all.filter { !$0.name.hasPrefix("_ms_") }
+    guard try records.allSatisfy({ try isEmpty(SQLText.quoted($0.name)) }) else { return false }
+    // Its marks have layout 0.
+    return try tables["_ms_journal"] == nil || isEmpty("_ms_journal WHERE layout > 0")
+  }
+
   init(store: String, member: MemberID, number: CommitNumber, hash: CommitHash, epoch: Int64) {
     self.store = store
     self.member = member

@@ -20,6 +20,8 @@ final class MemberTurn {
     self.member = member
   }
 
+  deinit { membership.turnEnded() }
+
   /// Checks the file's schema, and begins to note rows.
   ///
   /// - Precondition: A write transaction is open, and nothing was changed in it.
@@ -68,7 +70,6 @@ final class MemberTurn {
       )
     }
     hasEnded = true
-    membership.noteKnown(commit.number)
     do {
       try turn.append(commit)
     } catch LedgerError.outcomeUnknown {

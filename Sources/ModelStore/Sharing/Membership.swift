@@ -29,7 +29,7 @@ final class Membership: Sendable {
 
   private struct State {
     var isMember = false
-    /// Whether this process is making the file an ordinary one. A look may find that half done.
+    /// Whether this process is making the file an ordinary one. A poll may find that half done.
     var isLeaving = false
     var hasEnded = false
     /// Whether the latest attempt to follow reached the ledger's head.
@@ -39,12 +39,10 @@ final class Membership: Sendable {
     var record: MemberRecord?
     /// A commit whose outcome is unknown. Nothing is written before the ledger has resolved it.
     var unresolved: TransactionID?
-    var isRung = false
-    /// How many threads wait for a turn. It brings what other members have committed.
-    var turnWaitCount = 0
-    /// The newest commit of which this process needs no notification: it makes the commit, or has
-    /// applied it in a turn.
-    var newestKnown = CommitNumber.founding
+    var isPollQueued = false
+    /// How many threads wait for a turn, or have it. A turn brings what other members have
+    /// committed before, and no member can commit until it ends.
+    var turnCount = 0
     var timer: (any DispatchSourceTimer)?
     var bell: (any Doorbell)?
     /// What the ledger last noted of this member, and when.
@@ -81,10 +79,12 @@ final class Membership: Sendable {
   ///   timeout, `ledgerUnavailable`, `memberDiverged` or `ledgerLostCommits`.
   func beginTurn() throws -> MemberTurn? {
     guard isActive else { return nil }
+    state.withLock { $0.turnCount += 1 }
     do {
       let (turn, member) = try takeTurn()
       return MemberTurn(turn, of: self, after: member)
     } catch {
+      turnEnded()
       throw Self.storeError(error)
     }
   }
@@ -95,15 +95,12 @@ final class Membership: Sendable {
   /// - Throws: Also ``LedgerError`` and ``SchemaChanged``.
   func takeTurn() throws -> (turn: any LedgerTurn, member: MemberRecord) {
     try resolve()
-    state.withLock { $0.turnWaitCount += 1 }
-    defer { state.withLock { $0.turnWaitCount -= 1 } }
     // A turn holds back all members, so only few commits may be missed when it begins.
     let number = try isNearHead ? known().number : catchUp()
     let turn = try ledger.turn(after: number, deadline: patience)
     do {
       let member = try known(at: turn.head) ?? apply(turn.missed)
       try check(member, against: turn.head)
-      noteKnown(member.number)
       return (turn, member)
     } catch {
       turn.pass()
@@ -327,8 +324,8 @@ final class Membership: Sendable {
       return true
     }
     guard isFirst else { return }
-    let look: @Sendable () -> Void = { [weak self] in
-      guard let self, self.look(didApply, report) else { return }
+    let poll: @Sendable () -> Void = { [weak self] in
+      guard let self, self.poll(didApply, report) else { return }
       snapshots.start(copying: copy) { error in
         report(StoreError(reporting: Membership.storeError(error)))
       }
@@ -336,8 +333,8 @@ final class Membership: Sendable {
     var bell: (any Doorbell)?
     do {
       bell = try ledger.listen { [weak self, queue] number in
-        guard let self, self.isToLook(for: number) else { return }
-        queue.async { look() }
+        guard let self, self.isPollDue(after: number) else { return }
+        queue.async { poll() }
       }
     } catch {
       // The timer finds commits, too.
@@ -349,40 +346,41 @@ final class Membership: Sendable {
       timer.schedule(
         deadline: .now(), repeating: .milliseconds(Self.pause),
         leeway: .milliseconds(Self.pause / 5))
-      timer.setEventHandler(handler: look)
+      timer.setEventHandler(handler: poll)
       timer.activate()
       state.timer = timer
     }
   }
 
-  /// How long a commit of another member may stay unseen if the ledger does not ring, in
+  /// How long a commit of another member may stay unseen if the ledger does not notify, in
   /// milliseconds.
   private static let pause = 250
 
-  /// Whether a ring asks for a look that is neither queued nor made by a turn. If the turn fails,
-  /// the timer looks.
-  private func isToLook(for number: CommitNumber?) -> Bool {
+  /// Whether a notification asks for a poll that is neither queued nor made by a turn. If the turn
+  /// fails, the timer polls.
+  func isPollDue(after number: CommitNumber?) -> Bool {
     state.withLock { state in
-      guard !state.isRung, !state.hasEnded, state.turnWaitCount == 0,
-        number.map({ $0 > state.newestKnown }) ?? true
-      else { return false }
-      state.isRung = true
+      let isKnown = state.record.flatMap { record in number.map { $0 <= record.number } } ?? false
+      guard !state.isPollQueued, !state.hasEnded, state.turnCount == 0, !isKnown else {
+        return false
+      }
+      state.isPollQueued = true
       return true
     }
   }
 
-  /// Notifications of commits up to `number` cause no look.
-  func noteKnown(_ number: CommitNumber) { state.withLock { $0.newestKnown = number } }
+  /// Counts the end of a turn of ``beginTurn()``.
+  func turnEnded() { state.withLock { $0.turnCount -= 1 } }
 
   /// - Returns: Whether the file has what the ledger had.
-  private func look(
+  private func poll(
     _ didApply: @Sendable (_ pageCount: Int) -> Void, _ report: @Sendable (StoreError) -> Void
   ) -> Bool {
-    let isToLook = state.withLock { state in
-      state.isRung = false
+    let isActive = state.withLock { state in
+      state.isPollQueued = false
       return !state.hasEnded
     }
-    guard isToLook else { return false }
+    guard isActive else { return false }
     do {
       let before = try applying { try $0.standing().number }
       let after = try catchUp()
@@ -391,7 +389,7 @@ final class Membership: Sendable {
       state.withLock { $0.failures = [] }
       return true
     } catch let error as SQLiteError where error.code.primary == .busy {
-      // A program writes to the file. The next look tries again.
+      // A program writes to the file. The next poll tries again.
       return false
     } catch {
       let failure = StoreError(reporting: Self.storeError(error))

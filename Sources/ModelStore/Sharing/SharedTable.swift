@@ -105,19 +105,6 @@ struct SharedTables: Sendable {
     places = Dictionary(uniqueKeysWithValues: all.enumerated().map { ($1.name, $0) })
   }
 
-  /// Whether no program has written anything but declarations: there is no row in a table of the
-  /// application, and the change journal is empty.
-  func haveNoContent(on connection: Connection) throws -> Bool {
-    func isEmpty(_ rows: String) throws -> Bool {
-      try connection.firstRow(SQLText(sql: "SELECT 1 FROM main.\(rows) LIMIT 1"), { _ in true })
-        == nil
-    }
-    let records = all.filter { !$0.name.hasPrefix("_ms_") }
-    guard try records.allSatisfy({ try isEmpty(SQLText.quoted($0.name)) }) else { return false }
-    // Its marks have layout 0.
-    return try self["_ms_journal"] == nil || isEmpty("_ms_journal WHERE layout > 0")
-  }
-
   subscript(name: String) -> SharedTable? { places[name].map { all[$0] } }
 
   private struct Column {

@@ -147,7 +147,9 @@ import Testing
   @Test func aFileThatAnotherProcessReplacedIsNotReplacedAgain() throws {
     let (world, members) = try World.started()
     let record = try members[1].engine.look { try MemberRecord(reading: $0) }
-    let unfit = UnfitMember(reason: .notAMember, member: try #require(record).member, schema: nil)
+    let unfit = UnfitMember(
+      reason: .notAMember, member: try #require(record).member,
+      coverage: .unknown)
     for member in members { member.close() }
     try world.open(0, version: 2).close()
     try world.open(1, version: 2).close()

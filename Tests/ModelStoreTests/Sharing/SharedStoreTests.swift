@@ -513,6 +513,27 @@ import Testing
     try world.checkEqual()
   }
 
+  @Test(arguments: ["CREATE VIEW Own AS SELECT 1 AS a", "CREATE VIRTUAL TABLE Own USING fts5(a)"])
+  func aFileWithoutRowsThatIsNotEmptyDoesNotJoin(_ sql: String) throws {
+    let world = try SharedWorld(memberCount: 1)
+    try PlainDatabase(world.path(7)).execute(sql)
+    #expect(SharedWorld.code { _ = try world.member(7) } == .configurationConflict)
+    #expect(try PlainDatabase(world.path(7)).rows("SELECT a FROM Own").count < 2)
+  }
+
+  @Test func aMemberDoesNotPollForCommitsThatItKnows() throws {
+    let world = try SharedWorld(memberCount: 1)
+    let membership = try #require(world.members[0].engine.membership)
+    let coming = CommitNumber(rawValue: 2)
+    try world.members[0].write { tx in
+      _ = try tx.insert(Artist(id: 1, name: "Ada"))
+      #expect(!membership.isPollDue(after: coming), "No member can commit during a turn.")
+    }
+    #expect(!membership.isPollDue(after: CommitNumber(rawValue: 1)))
+    #expect(membership.isPollDue(after: coming))
+    #expect(!membership.isPollDue(after: coming), "A poll is queued.")
+  }
+
   @Test func aFileWithContentOfItsOwnDoesNotJoin() throws {
     let world = try SharedWorld(memberCount: 1)
     let own = try world.open(7, StoreConfiguration())

@@ -98,18 +98,9 @@ struct Founding {
   private func replaceIfEmpty(_ reason: StoreError) throws -> Never {
     guard unfitMember == .replace else { throw reason }
     throw try engine.look { connection in
-      let schema: SharedSchema
-      do {
-        schema = try SharedSchema(reading: connection)
-      } catch let error as StoreError where error.code == .unsupportedSchema {
-        return reason
-      }
-      let member = try MemberRecord(reading: connection)?.member
-      // Before its declarations, a new file has no table.
-      let isEmpty =
-        try member == nil
-        ? schema.tables.all.isEmpty : schema.tables.haveNoContent(on: connection)
-      return isEmpty ? UnfitMember(reason: reason, member: member, schema: schema.digest) : reason
+      guard try MemberRecord.isUnused(connection) else { return reason }
+      return UnfitMember(
+        reason: reason, member: try MemberRecord(reading: connection)?.member, coverage: .unused)
     }
   }
 }

@@ -48,7 +48,7 @@ struct Rebuilding {
     var failure: StoreError?
     func publish() throws {
       try file.publish {
-        // Nobody can replace it now.
+        // No process can replace it now.
         guard try identity() == earlier else { throw Replaced() }
         link = try linkEarlier()
       } undo: {
@@ -72,8 +72,8 @@ struct Rebuilding {
       unlink(link)
       return nil
     }
-    let reason =
-      failure ?? (unfit.schema == nil ? unfit.reason : .otherSchema(path, shared.name))
+    var reason = failure ?? unfit.reason
+    if failure == nil, case .schema = unfit.coverage { reason = .otherSchema(path, shared.name) }
     var notice = StoreError(
       reason.code,
       "\(path) began again from the ledger's snapshot, because its earlier content no longer fits the shared store \(shared.name). The earlier file is \(link); delete it when you do not need it. The reason was: \(reason.messageWithoutRemedy)"
@@ -121,8 +121,7 @@ struct Rebuilding {
   private func identity() throws(StoreError) -> DatabaseFile.Identity {
     do throws(DatabaseFile.Problem) {
       guard let status = try DatabaseFile.status(of: path) else { throw .notFound(path: path) }
-      return DatabaseFile.Identity(
-        device: UInt64(status.st_dev), inode: UInt64(status.st_ino))
+      return DatabaseFile.Identity(status)
     } catch {
       throw error.storeError
     }
@@ -144,10 +143,13 @@ struct Rebuilding {
 
   /// Whether the ledger has everything that the file at `path` has.
   private func losesNothing(_ path: String, _ unfit: UnfitMember) -> Bool {
-    guard let schema = unfit.schema else { return false }
     do {
       let connection = try Connection(path: path, role: .applier, policy: policy)
-      return try SharedSchema(reading: connection).digest == schema
+      return switch unfit.coverage {
+      case .unknown: false
+      case .schema(let digest): try SharedSchema(reading: connection).digest == digest
+      case .unused: try MemberRecord.isUnused(connection)
+      }
     } catch {
       // For example, another program has made a table that cannot be shared. The file stays.
       return false
@@ -185,15 +187,15 @@ struct Rebuilding {
       guard lstat(path, &status) == 0, status.st_nlink > 1 else { return }
       let same = (1...Self.linkCountMax).map { Self.name($0, of: path) }.first { name in
         var other = stat()
-        return lstat(name, &other) == 0 && other.st_ino == status.st_ino
-          && other.st_dev == status.st_dev
+        return lstat(name, &other) == 0
+          && DatabaseFile.Identity(other) == DatabaseFile.Identity(status)
       }
       guard let same else { return }
       let lock: SoleLock
       do throws(SoleLock.Refusal) {
         lock = try SoleLock(path)
       } catch {
-        // Without locks nobody knows whether a replacement is under way.
+        // Without locks it is unknown whether a replacement is under way.
         guard error == .inUse else { return }
         throw StoreError(.busy, "A program uses \(path), which has a second name \(same).")
       }

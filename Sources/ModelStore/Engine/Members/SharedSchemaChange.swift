@@ -60,7 +60,8 @@ struct SharedSchemaChange {
     membership.end()
     do {
       let unfit = UnfitMember(
-        reason: .schemaChanged(commit.number), member: member.member, schema: before)
+        reason: .schemaChanged(commit.number), member: member.member,
+        coverage: .schema(digest: before))
       if let notice = try rebuilding.run(because: unfit) { report(notice) }
     } catch {
       let reason = StoreError(reporting: Membership.storeError(error))

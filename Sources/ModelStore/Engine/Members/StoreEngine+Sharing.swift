@@ -119,7 +119,7 @@ extension StoreEngine {
       switch error.code {
       case .memberDiverged, .memberOutdated, .unsupportedSchema:
         let member = try membership.applying { try $0.standing().member }
-        throw UnfitMember(reason: error, member: member, schema: nil)
+        throw UnfitMember(reason: error, member: member, coverage: .unknown)
       // The file may have the only copy of these commits, so it stays. Following reports them.
       case .ledgerLostCommits: return
       default: throw error
