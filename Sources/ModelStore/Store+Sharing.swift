@@ -11,6 +11,20 @@ extension Store {
     try open.look { try MemberRecord(reading: $0)?.epoch }
   }
 
+  /// Gets what other members have committed, as ``refresh()`` does.
+  ///
+  /// - Throws: ``StoreError`` with code `misuse` if the file is a member and the store has no
+  ///   ledger. As ``refresh()``.
+  package func refreshFromLedger() throws {
+    if try open.membership == nil, let name = try sharedStoreName() {
+      throw StoreError(
+        .misuse,
+        "\(path) is a member of the shared store \(name), and this store was opened without its ledger, so it may lack commits. Open it with StoreConfiguration.ledger."
+      )
+    }
+    try refresh()
+  }
+
   /// Checks that the file can found the shared store of `ledger`, as opening it with that ledger
   /// does. Nothing is changed.
   ///

@@ -12,11 +12,16 @@
     private let free = DispatchSemaphore(value: 1)
     private let idle = Mutex<Open?>(nil)
     private let server: Server
+    private let purpose: PostgresConnection.Purpose
 
-    init(_ string: ConnectionString, _ limits: Limits, _ server: Server) {
+    init(
+      _ string: ConnectionString, _ limits: Limits, _ server: Server,
+      for purpose: PostgresConnection.Purpose = .commits
+    ) {
       self.string = string
       self.limits = limits
       self.server = server
+      self.purpose = purpose
     }
 
     /// The server to which all lanes of a ledger are connected. After one of them had to give its
@@ -64,7 +69,7 @@
     private func keep(_ open: Open) {
       guard !open.connection.isBroken else { return server.noteBreak() }
       // The tables may be created by a newer library, which the next connection would notice.
-      guard open.connection.greeting.layout != nil else { return }
+      guard purpose == .records || open.connection.greeting.layout != nil else { return }
       idle.withLock { $0 = open }
     }
 
@@ -77,7 +82,7 @@
     private func open() throws -> Open {
       let breakCount = server.breakCount
       return Open(
-        connection: try .open(string, limits, for: .commits), breakCount: breakCount)
+        connection: try .open(string, limits, for: purpose), breakCount: breakCount)
     }
 
     /// Waits for the connection and runs `body`, twice if the connection broke while no thread used

@@ -26,6 +26,8 @@
       /// It reads commits, so the server must show only those that its standby has.
       case commits
       case notifications
+      /// It writes copies of records, whose state is read again in each transaction.
+      case records
     }
 
     /// Connects to the first host that is fit.
@@ -39,7 +41,7 @@
       for attempt in string.attempts {
         do {
           let connection = try open(attempt, of: string, limits, stop)
-          try connection.greet(string, limits)
+          try connection.greet(string, limits, for: purpose)
           if purpose == .commits { try connection.awaitStandby(limits) }
           return connection
         } catch let failure as PostgresFailure {
@@ -116,14 +118,20 @@
     }
 
     /// Sets the connection's limits and reads what the server says about itself.
-    private func greet(_ string: ConnectionString, _ limits: Limits) throws {
+    private func greet(
+      _ string: ConnectionString, _ limits: Limits, for purpose: Purpose
+    ) throws {
       let end = ContinuousClock.now + limits.connecting
       try add(
         .greet, [.text("\(limits.work.milliseconds)"), .text("\(limits.turn.milliseconds)")])
       // A failed statement takes its group back.
       try endGroup(until: end)
-      try add(.layout)
-      try endGroup(until: end)
+      // A mirror needs no right on the ledger's tables.
+      let hasLedger = purpose != .records
+      if hasLedger {
+        try add(.layout)
+        try endGroup(until: end)
+      }
       let settings = try readGroup(until: end)[0]
       greeting.isReadOnly = settings.text(0, 6) == "on"
       if string.requiresWriting, greeting.isReadOnly {
@@ -132,6 +140,7 @@
       }
       greeting.durability = Self.durability(
         fsync: settings.text(0, 3), commit: settings.text(0, 4), standbys: settings.text(0, 5))
+      guard hasLedger else { return }
       do {
         greeting.layout = try readGroup(until: end)[0].integer(0, 0)
       } catch let failure as PostgresFailure where ["42P01", "3F000"].contains(failure.state) {

@@ -105,15 +105,19 @@
     private static func withPointers<Result>(
       _ values: [[UInt8]], _ body: ([UnsafePointer<CChar>?]) throws -> Result
     ) rethrows -> Result {
-      func next(_ pointers: [UnsafePointer<CChar>?]) throws -> Result {
-        guard pointers.count < values.count else { return try body(pointers) }
-        return try values[pointers.count].withUnsafeBytes { bytes in
-          // An empty value is not NULL, so it needs an address.
-          let start = bytes.baseAddress ?? UnsafeRawPointer(bitPattern: 1)
-          return try next(pointers + [start?.assumingMemoryBound(to: CChar.self)])
+      // An empty value is not NULL, so each needs an address: after the last value there is a byte.
+      var bytes: [UInt8] = []
+      bytes.reserveCapacity(values.reduce(1) { $0 + $1.count })
+      for value in values { bytes += value }
+      bytes.append(0)
+      return try bytes.withUnsafeBytes { bytes in
+        var place = 0
+        let pointers = values.map { value in
+          defer { place += value.count }
+          return bytes.baseAddress?.advanced(by: place).assumingMemoryBound(to: CChar.self)
         }
+        return try body(pointers)
       }
-      return try next([])
     }
 
     /// Ends the group and sends what is left of it.

@@ -13,17 +13,19 @@
 
   /// Listens on a connection of its own, by a thread of its own, until it is released.
   ///
-  /// After a lost connection it connects again, with growing pauses. Then it rings, because a
-  /// notification may have been lost.
+  /// After a lost connection it connects again, with growing pauses. It does so, too, after another
+  /// connection of the ledger was given up, because the server may not be the primary any more.
+  /// Then it rings, because a notification may have been lost.
   final class PostgresDoorbell: Doorbell {
     private let listening: Listening
 
     init(
-      _ string: ConnectionString, _ limits: Limits, channel: String,
-      ring: @escaping @Sendable (CommitNumber?) -> Void
+      _ string: ConnectionString, _ limits: Limits, _ server: ConnectionLane.Server,
+      channel: String, ring: @escaping @Sendable (CommitNumber?) -> Void
     ) throws {
       listening = Listening(
-        string: string, limits: limits, channel: channel, ring: ring, wakePipe: try WakePipe())
+        string: string, limits: limits, server: server, channel: channel, ring: ring,
+        wakePipe: try WakePipe())
       let connection = try listening.connect()
       // A serial queue always gets a thread.
       DispatchQueue(label: "modelstore.postgres.listen").async { [listening] in
@@ -40,6 +42,7 @@
   private struct Listening: Sendable {
     let string: ConnectionString
     let limits: Limits
+    let server: ConnectionLane.Server
     let channel: String
     let ring: @Sendable (CommitNumber?) -> Void
     let wakePipe: WakePipe
@@ -59,15 +62,17 @@
     func run(_ first: PostgresConnection) {
       var connection: PostgresConnection? = first
       var pause = limits.pause
+      var breakCount = server.breakCount
       while true {
         if let open = connection {
           pause = limits.pause
-          if !ring(for: open) { return }
+          if !ring(for: open, opened: breakCount) { return }
           connection = nil
         }
         guard !isEnded(within: pause) else { return }
         pause = min(pause * 2, limits.pauseMax)
         do {
+          breakCount = server.breakCount
           connection = try connect()
           ring(nil)
         } catch {
@@ -76,14 +81,17 @@
       }
     }
 
-    /// Rings until the connection breaks.
+    /// Rings until the connection breaks, or another one of the ledger has.
     ///
+    /// - Parameter breakCount: How often the ledger had lost a connection when this one was opened.
     /// - Returns: False when the doorbell has ended.
-    private func ring(for connection: PostgresConnection) -> Bool {
+    private func ring(for connection: PostgresConnection, opened breakCount: Int) -> Bool {
       while true {
         let outcome = SocketWait.wait(
-          for: connection.socket, POLLIN, until: nil, stop: wakePipe.descriptor)
-        guard outcome == .ready else { return false }
+          for: connection.socket, POLLIN, until: .now + limits.pauseMax, stop: wakePipe.descriptor)
+        if outcome == .stopped { return false }
+        guard server.breakCount == breakCount else { return true }
+        guard outcome == .ready else { continue }
         do {
           let texts = try connection.takeNotifications()
           guard !texts.isEmpty else { continue }

@@ -24,6 +24,7 @@
     /// Notifies other members of commits.
     let announcer: CommitAnnouncer
     private let standbyCheck: StandbyCheck
+    private let server = ConnectionLane.Server()
 
     /// Prepares a ledger. It connects when you first use it.
     ///
@@ -42,7 +43,6 @@
       self.store = store
       self.limits = limits
       channel = "modelstore_\(CommitHash(of: Array(store.utf8)).description.prefix(32))"
-      let server = ConnectionLane.Server()
       turns = ConnectionLane(string, limits, server)
       reading = ConnectionLane(string, limits, server)
       announcer = CommitAnnouncer(channel: channel, lane: reading, limits: limits)
@@ -185,7 +185,7 @@
     package func listen(
       _ ring: @escaping @Sendable (CommitNumber?) -> Void
     ) throws -> any Doorbell {
-      try PostgresDoorbell(string, limits, channel: channel, ring: ring)
+      try PostgresDoorbell(string, limits, server, channel: channel, ring: ring)
     }
   }
 

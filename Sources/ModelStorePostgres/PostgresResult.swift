@@ -15,6 +15,8 @@
 
     var rowCount: Int { Int(PQntuples(handle)) }
 
+    var columnCount: Int { Int(PQnfields(handle)) }
+
     /// The rows that the statement wrote.
     var changedCount: Int { Int(String(cString: PQcmdTuples(handle))) ?? 0 }
 

@@ -63,6 +63,7 @@
     case text(String)
     case integer(Int64)
     case bytes([UInt8])
+    case array(ArrayArgument)
 
     /// The type's number in `pg_type`.
     var type: UInt32 {
@@ -70,6 +71,7 @@
       case .text: 25
       case .integer: 20
       case .bytes: 17
+      case .array(let array): array.form.arrayNumber
       }
     }
 
@@ -78,6 +80,7 @@
       case .text(let text): Array(text.utf8)
       case .integer(let number): withUnsafeBytes(of: number.bigEndian, Array.init)
       case .bytes(let bytes): bytes
+      case .array(let array): array.encoded
       }
     }
   }

@@ -13,5 +13,10 @@ struct Application: Sendable {
   /// has none.
   var makeLedger: LedgerMaker?
 
+  /// Makes a mirror from a connection and the name of its schema; nil if the program has none.
+  var makeMirror: MirrorMaker?
+
+  typealias MirrorMaker =
+    @Sendable (_ connection: String, _ schema: String) throws -> any RecordMirror
   typealias LedgerMaker = @Sendable (_ connection: String, _ store: String) throws -> SharedLedger
 }

@@ -423,7 +423,7 @@ extension ExitCode {
         .migrationConflict,
         .misuse, .notificationCycle, .forked, .journalTrimmed, .journalGap, .configurationConflict,
         .ledgerUnavailable, .memberBehind, .memberDiverged, .memberOutdated, .ledgerLostCommits,
-        .database:
+        .mirrorUnavailable, .database:
         .failed
       }
   }

@@ -88,6 +88,8 @@ enum HelpTopic: String, CaseIterable {
     STORECLI_LEDGER is the connection to the ledger of a shared store in PostgreSQL, such as
       postgresql://app@db/app or service=music; else ledger = "CONNECTION" beside db. A member
       of a shared store can only be written with it. Keep the password in ~/.pgpass.
+    STORECLI_MIRROR is the connection to the PostgreSQL database of storecli mirror. Without it,
+      a mirror is in the database of the ledger.
 
     Colour, the first that applies:
       --color always|never, NO_COLOR, STORECLI_NO_COLOR, CLICOLOR_FORCE or FORCE_COLOR,

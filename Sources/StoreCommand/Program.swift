@@ -50,14 +50,18 @@ public struct Program: Sendable {
 
   /// Creates a run of `storecli` for shared stores.
   ///
-  /// - Parameter makeLedger: Makes the ledger from a connection and the store's name.
+  /// - Parameters:
+  ///   - makeMirror: Makes a mirror from a connection and the name of its schema.
+  ///   - makeLedger: Makes the ledger from a connection and the store's name.
   package init(
     arguments: [String],
+    makeMirror: (@Sendable (_ connection: String, _ schema: String) throws -> any RecordMirror)? =
+      nil,
     makeLedger: (@Sendable (_ connection: String, _ store: String) throws -> SharedLedger)?
   ) {
     name = "storecli"
     self.arguments = arguments
-    application = Application(makeLedger: makeLedger)
+    application = Application(makeLedger: makeLedger, makeMirror: makeMirror)
   }
 
   /// Creates a run of an application's own command line.
@@ -262,6 +266,10 @@ public struct Program: Sendable {
       return Self.named(.interrupted)
     } catch {
       let error = CommandError(error)
+      // The next command opens the file again, with the schema that the shared store has now.
+      if error.code == StoreError.Code.memberOutdated.rawValue {
+        context.session?.kept.closeOutdated()
+      }
       let failure =
         context.session == nil ? error.hinting(database: options.database) : error.inSession
       let code = Self.reporting(failure, to: console, as: options.errorFormat)

@@ -37,7 +37,7 @@ struct StoreCLI: ParsableCommand {
         name: "Shared stores",
         subcommands: [
           ShareCommand.self, JoinCommand.self, UnshareCommand.self, MembersCommand.self,
-          LedgerCommand.self,
+          LedgerCommand.self, MirrorCommand.self,
         ]),
       CommandGroup(
         name: "Maintenance",

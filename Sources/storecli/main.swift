@@ -4,9 +4,11 @@ internal import StoreCommand
   internal import ModelStore
   internal import ModelStorePostgres
 
-  Program(arguments: Array(CommandLine.arguments.dropFirst())) { connection, store in
-    try .postgres(connection, store: store)
-  }.runToExit()
+  Program(
+    arguments: Array(CommandLine.arguments.dropFirst()),
+    makeMirror: { try PostgresMirror($0, schema: $1) },
+    makeLedger: { try .postgres($0, store: $1) }
+  ).runToExit()
 #else
   Program(arguments: Array(CommandLine.arguments.dropFirst())).runToExit()
 #endif

@@ -74,6 +74,17 @@
       }
     }
 
+    /// Asks it to end, as Ctrl-C does.
+    func interrupt() { process.withLock { $0.interrupt() } }
+
+    /// Waits until it has ended.
+    func exitCode() -> Int32 {
+      process.withLock { process in
+        process.waitUntilExit()
+        return process.terminationStatus
+      }
+    }
+
     /// Ends its input, and waits until it has ended.
     func finish() throws -> [String] {
       try input.fileHandleForWriting.close()

@@ -65,6 +65,30 @@
       #expect(proxy.sendCount - before == 3)
     }
 
+    /// A connection that was given up may have led to a server that is not the primary any more.
+    @Test func theConnectionForNotificationsIsOpenedAgainAfterAnotherOneBroke() throws {
+      var limits = Limits()
+      (limits.pause, limits.pauseMax) = (.milliseconds(10), .milliseconds(50))
+      let ledger = try PostgresLedger(
+        connection: server.connection() + " application_name=listener", store: "listener",
+        limits: limits)
+      #expect(try ledger.found(LedgerWorld.founding(), snapshot: PartsSource([[1]])))
+      let count = Mutex(0)
+      let bell = try ledger.listen { number in
+        if number == nil { count.withLock { $0 += 1 } }
+      }
+      defer { bell.end() }
+      try ledger.commit()
+      let isOpen = """
+        FROM pg_stat_activity WHERE application_name = 'listener' AND query NOT LIKE 'LISTEN%'
+        """
+      try server.execute("SELECT pg_terminate_backend(pid)::text \(isOpen)")
+      while try server.execute("SELECT 1 \(isOpen)").rowCount > 0 {}
+      try ledger.commit()
+      let end = ContinuousClock.now + .seconds(600)
+      while count.withLock({ $0 }) == 0 { try #require(ContinuousClock.now < end) }
+    }
+
     @Test func storesOfOneDatabaseDoNotWaitForEachOther() throws {
       let ledgers = try ["side A", "side B"].map { try server.ledger($0) }
       for ledger in ledgers {

@@ -2,11 +2,11 @@
 ///
 /// The command line's parser of imports is stricter: it refuses duplicate names and integers beyond
 /// 64 bits, because it builds records. SQLite stores such texts as JSON, so they are accepted here.
-enum JSONSyntax {
+package enum JSONSyntax {
   /// Deeper nesting is refused. SQLite's own JSON functions have about the same limit.
   private static let depthMax = 1000
 
-  static func accepts(_ text: String) -> Bool {
+  package static func accepts(_ text: String) -> Bool {
     var rest = text[...].utf8
     skipSpace(&rest)
     guard takeValue(&rest, depth: 0) else { return false }

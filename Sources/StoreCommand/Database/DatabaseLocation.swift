@@ -27,6 +27,7 @@ struct DatabaseLocation: Hashable, Sendable {
 
   static let environmentName = "STORECLI_DB"
   static let ledgerEnvironmentName = "STORECLI_LEDGER"
+  static let mirrorEnvironmentName = "STORECLI_MIRROR"
   static let projectFileName = "storecli.toml"
 
   let path: String

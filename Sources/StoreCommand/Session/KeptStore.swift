@@ -57,6 +57,11 @@ final class KeptStore {
     isWritable = false
   }
 
+  /// Closes the store, whose schema is that of an earlier file. A transaction keeps it open.
+  func closeOutdated() {
+    if transaction == nil { close() }
+  }
+
   /// Another file may have taken the place of this one, as after a restore.
   private func closeIfReplaced() {
     guard let opened, FileIdentity(of: opened.location.path) != identity else { return }

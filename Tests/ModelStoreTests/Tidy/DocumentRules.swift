@@ -76,7 +76,7 @@ extension Project {
   static let codeComesFromBuiltFiles: Rule = { project in
     let folders = [
       "Examples", "Tests/ModelStoreMacroTests", "Tests/ModelStoreTests/Documentation/Examples",
-      "Tests/SharedMember",
+      "Tests/SharedMember", "Tests/ModelStorePostgresTests",
     ]
     let built = folders.flatMap { project.swift(under: $0) }
     return project.markdown
