@@ -66,6 +66,11 @@
       return nil
     }
 
+    /// Writes a line to its standard input.
+    func write(_ line: String) throws {
+      try input.fileHandleForWriting.write(contentsOf: Array((line + "\n").utf8))
+    }
+
     /// Ends it as a crash does.
     func kill() {
       process.withLock { process in

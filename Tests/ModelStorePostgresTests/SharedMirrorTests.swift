@@ -148,6 +148,13 @@
       try mirror.update(from: stores[0])
       #expect(code { try mirror.update(from: stores[1]) } == .misuse)
       #expect(code { _ = try mirror.verify(against: stores[1]) } == .misuse)
+      #expect(code { try mirror.rebuild(from: stores[1]) } == .misuse)
+      // Nor is it if the other store has none of its models.
+      let third = try Store(at: worlds[0].path + "-3", models: [])
+      try PlainFile.execute("CREATE TABLE t (id INTEGER PRIMARY KEY)", at: worlds[0].path + "-3")
+      try third.adopt()
+      try third.changeJournal.enable()
+      #expect(code { try mirror.update(from: third, models: ["t"]) } == .misuse)
       #expect(try worlds[0].labels().map(\.name) == ["of 0"])
       try mirror.remove()
       try mirror.update(from: stores[1])

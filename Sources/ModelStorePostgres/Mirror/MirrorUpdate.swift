@@ -29,6 +29,9 @@
     mutating func run(
       _ tx: borrowing ReadTransaction, rewriting isComplete: Bool = false
     ) throws -> MirrorProgress {
+      let earlier = mirror.states.values.map(\.bookmark).max { $0.position < $1.position }
+      let continues = try earlier.map { try tx.journalContinues(from: $0) } ?? false
+      if !continues { try checkSource() }
       try mirror.prepare()
       let names = Set(tables.map(\.model.name))
       for model in mirror.states.keys.sorted() where !names.contains(model) {
@@ -37,24 +40,32 @@
       let bookmark = try tx.journalBookmark()
       var layouts: [String: Int64] = [:]
       for name in names { layouts[name] = try tx.journalLayoutHash(of: name) }
-      stale = isComplete ? names : unfit(layouts)
+      stale = isComplete || !continues ? names : unfit(layouts, earlier)
       let current = tables.filter { !stale.contains($0.model.name) }
-      let start = current.first.flatMap { mirror.states[$0.model.name]?.bookmark }
-      if let start, start != bookmark { try applyChanges(tx, since: start, to: current) }
+      if let earlier, earlier != bookmark { try applyChanges(tx, since: earlier, to: current) }
       for table in tables where stale.contains(table.model.name) { try fill(table, tx) }
-      if start != bookmark || !stale.isEmpty {
+      if earlier != bookmark || !stale.isEmpty {
         try mirror.save(tables, at: bookmark, layouts: layouts, of: source)
       }
       return MirrorProgress(
         position: bookmark.position, recordCount: recordCount, rebuilt: stale.sorted())
     }
 
+    /// The tables are written again only for the same store, for example if an older copy of its
+    /// file was restored.
+    private func checkSource() throws {
+      guard let other = mirror.states.values.first(where: { $0.source != source }) else { return }
+      throw StoreError(
+        .misuse,
+        "The schema \(mirror.schema) has the mirror of another store: \(other.source). Choose another schema for \(source), or remove that mirror."
+      )
+    }
+
     /// The models whose tables do not fit the model, or do not have the mirror's newest state.
-    private func unfit(_ layouts: [String: Int64]) -> Set<String> {
-      let bookmark = mirror.states.values.map(\.bookmark).max { $0.position < $1.position }
+    private func unfit(_ layouts: [String: Int64], _ earlier: JournalBookmark?) -> Set<String> {
       let unfit = tables.filter { table in
         guard let state = mirror.states[table.model.name] else { return true }
-        return !state.isPresent || state.shape != table.shape || state.bookmark != bookmark
+        return !state.isPresent || state.shape != table.shape || state.bookmark != earlier
           || state.layout != layouts[table.model.name]
       }
       return Set(unfit.map(\.model.name))
@@ -63,9 +74,10 @@
     private mutating func applyChanges(
       _ tx: borrowing ReadTransaction, since start: JournalBookmark, to tables: [MirrorTable]
     ) throws {
+      guard !tables.isEmpty else { return }
       var incomplete: Set<String> = []
       var count = 0
-      let continues = try tx.forEachChange(since: start) { changes in
+      let isRead = try tx.forEachChange(since: start) { changes in
         incomplete.formUnion(changes.incomplete)
         for table in tables {
           guard let keys = changes.keys[table.model.name],
@@ -77,13 +89,7 @@
       }
       recordCount += count
       let names = tables.map(\.model.name)
-      if !continues, let other = mirror.states.values.first(where: { $0.source != source }) {
-        throw StoreError(
-          .misuse,
-          "The schema \(mirror.schema) has the mirror of another store: \(other.source). Choose another schema for \(source), or remove that mirror."
-        )
-      }
-      stale.formUnion(continues ? names.filter(incomplete.contains) : names)
+      stale.formUnion(isRead ? names.filter(incomplete.contains) : names)
     }
 
     /// Writes these records as the store has them now.

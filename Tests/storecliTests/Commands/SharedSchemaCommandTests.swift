@@ -1,11 +1,10 @@
-import Foundation
 import ModelStore
 import Testing
 
 @testable import StoreCommand
 
 /// Commands that change the schema of a shared store. The ledger is in this process.
-@Suite(.tags(.process), .ownThreads) struct SharedSchemaCommandTests {
+@Suite(.tags(.process)) struct SharedSchemaCommandTests {
   private let place: Workplace
   private let ledger = MemoryLedger()
 
@@ -73,42 +72,6 @@ import Testing
       SELECT group_concat(name || ' ' || coalesce(sql, ''), char(10))
       FROM (SELECT name, sql FROM sqlite_schema ORDER BY type, name)
       """)
-  }
-
-  @Test func aSessionGoesOnAfterAnotherMemberChangedTheSchema() throws {
-    // The session waits for the other end of the pipe in the middle of its script.
-    #expect(mkfifo(place.path("pipe.csv"), 0o600) == 0)
-    let script = """
-      insert t a=y
-      import pipe.csv --model t
-      insert t a=z
-      insert v b=new
-      """
-    // Both sides only read it.
-    nonisolated(unsafe) let place = place
-    let other = DispatchQueue(label: "other")
-    other.async { [ledger] in
-      do {
-        let pipe = try FileHandle(forWritingTo: URL(filePath: place.path("pipe.csv")))
-        defer { pipe.closeFile() }
-        let adoption = try place.run(["adopt", "v", "-d", "b.db"], with: ledger)
-        #expect(adoption.code == 0, "\(adoption)")
-        try pipe.write(contentsOf: Array("a\nrefused\n".utf8))
-      } catch {
-        Issue.record(error)
-      }
-    }
-    let program = Program(arguments: ["shell", "--keep-going", "-d", "a.db"]) { [ledger] _, store in
-      ledger.shared(as: store)
-    }
-    let outcome = try place.run(program, input: script)
-    // The other end waits for a reader, also if the session ended early.
-    let reader = open(place.path("pipe.csv"), O_RDONLY | O_NONBLOCK)
-    other.sync {}
-    close(reader)
-    #expect(outcome.err.ranges(of: "error[memberOutdated]").count == 1, "\(outcome)")
-    #expect(try run("query", "v", "-d", "a.db").out == "1\tnew\n", "\(outcome)")
-    #expect(try run("query", "t", "-d", "a.db").out == "1\tx\n2\ty\n3\tz\n", "\(outcome)")
   }
 
   @Test func eachCommandThatChangesTheSchemaDoesSoForAllMembers() throws {

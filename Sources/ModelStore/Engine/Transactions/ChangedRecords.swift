@@ -46,29 +46,32 @@ extension TransactionReads where Self: ~Copyable {
     return try JournalBookmark(at: end, on: access.connection)
   }
 
+  /// Whether the change journal has every entry since a bookmark, and the file is the same one.
+  package borrowing func journalContinues(from bookmark: JournalBookmark) throws -> Bool {
+    let connection = access.connection
+    let position = bookmark.position
+    guard let history = try JournalHistory(reading: connection) else { return position == .start }
+    return try history.bounds.lowerBound - 1...history.bounds.upperBound ~= position.rawValue
+      && JournalBookmark(at: position.rawValue, on: connection) == bookmark
+  }
+
   /// Calls `body` with the records that changed since an earlier state, a part at a time. A record
   /// that changed several times may be in several parts.
   ///
   /// - Parameters:
+  ///   - bookmark: Of a state from which the journal continues.
   ///   - limit: How many entries of the journal are read for a part.
-  /// - Returns: Whether the journal continues from the bookmark and can be read. If not, changes
-  ///   are missing.
+  /// - Returns: Whether the entries can be read. If not, changes are missing.
   /// - Throws: What `body` throws; ``StoreError``, as reading the journal does.
   package borrowing func forEachChange(
     since bookmark: JournalBookmark, limit: Int = 10_000, _ body: (ChangedRecords) throws -> Void
   ) throws -> Bool {
-    let connection = access.connection
-    guard let history = try JournalHistory(reading: connection) else {
-      return bookmark.position == .start
-    }
-    let position = bookmark.position.rawValue
-    guard history.bounds.lowerBound - 1...history.bounds.upperBound ~= position,
-      try JournalBookmark(at: position, on: connection) == bookmark
-    else { return false }
+    guard let history = try JournalHistory(reading: access.connection) else { return true }
+    let start = bookmark.position.rawValue
     var part = ChangedRecords()
     var count = 0
     do {
-      try history.reader.forEachEntry(after: position, through: history.bounds.upperBound) {
+      try history.reader.forEachEntry(after: start, through: history.bounds.upperBound) {
         part.add($0.content, history.layouts)
         count += 1
         if count % limit == 0, !part.isEmpty {
