@@ -22,6 +22,9 @@ public final class Store: Sendable {
     get throws { try lease.open }
   }
 
+  /// Whether it was closed.
+  package var isClosed: Bool { lease.scope.hasEnded }
+
   /// Opens the store at `path`.
   ///
   /// - Parameters:

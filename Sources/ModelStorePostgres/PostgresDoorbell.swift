@@ -26,10 +26,11 @@
       listening = Listening(
         string: string, limits: limits, server: server, channel: channel, ring: ring,
         wakePipe: try WakePipe())
+      let breakCount = server.breakCount
       let connection = try listening.connect()
       // A serial queue always gets a thread.
       DispatchQueue(label: "modelstore.postgres.listen").async { [listening] in
-        listening.run(connection)
+        listening.run(connection, opened: breakCount)
       }
     }
 
@@ -59,10 +60,10 @@
       return connection
     }
 
-    func run(_ first: PostgresConnection) {
+    func run(_ first: PostgresConnection, opened firstBreakCount: Int) {
       var connection: PostgresConnection? = first
       var pause = limits.pause
-      var breakCount = server.breakCount
+      var breakCount = firstBreakCount
       while true {
         if let open = connection {
           pause = limits.pause

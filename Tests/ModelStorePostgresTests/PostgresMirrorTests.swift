@@ -249,6 +249,41 @@
       #expect(try mirror.verify(against: store) == [])
     }
 
+    @Test func aMirrorIsWrittenAgainWhileTheJournalIsDamaged() throws {
+      let world = try MirrorWorld(server, "damaged")
+      let store = try world.open()
+      let mirror = try world.mirror()
+      try mirror.update(from: store)
+      store.close()
+      try PlainFile.execute(
+        "DROP TRIGGER _ms_journal_Label_insert; INSERT INTO Label VALUES ('unseen', 1)",
+        at: world.path)
+      // It cannot repair the triggers.
+      let reader = try Store(
+        at: world.path, models: [], configuration: StoreConfiguration(access: .readOnly))
+      #expect(try mirror.update(from: reader).rebuilt == ["Label"])
+      #expect(try world.labels().map(\.name) == ["unseen"])
+    }
+
+    @Test func valuesMoveBetweenRecordsUnderAUniqueIndex() throws {
+      let world = try MirrorWorld(server, "unique")
+      let store = try world.open()
+      let mirror = try world.mirror()
+      try store.write { tx in
+        for number in 1...3 as ClosedRange<Int64> {
+          try tx.insert(Sample(id: number, title: "t\(number)"))
+        }
+      }
+      try mirror.update(from: store)
+      try server.execute(#"CREATE UNIQUE INDEX ON "unique"."Sample" (title)"#)
+      try store.write { tx in
+        _ = try tx.delete(Sample.self, 3)
+        try tx.update(Sample(id: 1, title: "t3"))
+      }
+      #expect(try mirror.update(from: store).rebuilt == [])
+      #expect(try mirror.verify(against: store) == [])
+    }
+
     @Test func aTableThatAnotherProgramDroppedIsWrittenAgain() throws {
       let world = try MirrorWorld(server, "dropped")
       let store = try world.open()
@@ -354,6 +389,12 @@
       #expect(try mirror.update(from: store).rebuilt == ["a", "b"])
       #expect(try world.rows("SELECT v FROM @a") == [["of b"]])
       #expect(try mirror.verify(against: store) == [])
+      store.close()
+      let rename = Migration(version: 2, name: "rename", sql: "ALTER TABLE a RENAME TO c")
+      store = try Store(at: world.path, models: [], migrations: [exchange, rename])
+      #expect(code { _ = try mirror.verify(against: store) } == .misuse)
+      #expect(try mirror.update(from: store).rebuilt == ["c"])
+      #expect(try mirror.verify(against: store) == [])
     }
 
     @Test func namesThatPostgreSQLTakesAreRefused() throws {
@@ -388,7 +429,7 @@
       #expect(try tables() == [["Label"]])
       #expect(try mirror.update(from: store, models: ["Sample"]).rebuilt == ["Sample"])
       #expect(try tables() == [["Label"], ["Sample"]])
-      try mirror.remove(models: ["Sample"])
+      try mirror.remove(models: ["Sample", "Sample"])
       #expect(try tables() == [["Label"]])
       try mirror.update(from: store)
       #expect(code { try mirror.update(from: store, models: ["Nope"]) } == .unknownModel)

@@ -148,7 +148,6 @@
       try mirror.update(from: stores[0])
       #expect(code { try mirror.update(from: stores[1]) } == .misuse)
       #expect(code { _ = try mirror.verify(against: stores[1]) } == .misuse)
-      #expect(code { try mirror.rebuild(from: stores[1]) } == .misuse)
       // Nor is it if the other store has none of its models.
       let third = try Store(at: worlds[0].path + "-3", models: [])
       try PlainFile.execute("CREATE TABLE t (id INTEGER PRIMARY KEY)", at: worlds[0].path + "-3")
@@ -156,9 +155,29 @@
       try third.changeJournal.enable()
       #expect(code { try mirror.update(from: third, models: ["t"]) } == .misuse)
       #expect(try worlds[0].labels().map(\.name) == ["of 0"])
-      try mirror.remove()
-      try mirror.update(from: stores[1])
+      // For example, the file has moved, and its journal was trimmed.
+      try mirror.rebuild(from: stores[1])
+      #expect(code { try mirror.update(from: stores[0]) } == .misuse)
       #expect(try worlds[0].labels().map(\.name) == ["of 1"])
+    }
+
+    /// The rows that turn the journal on are equal in every file.
+    @Test func theMirrorOfAnotherStoreWithoutCommitsIsNotTakenOver() throws {
+      let worlds = try (0..<2).map { _ in try MirrorWorld(server, "no commits") }
+      let stores = try worlds.enumerated().map { index, world in
+        try PlainFile.execute(
+          "CREATE TABLE t (id INTEGER PRIMARY KEY); INSERT INTO t VALUES (\(index))",
+          at: world.path)
+        let store = try Store(at: world.path, models: [])
+        try store.adopt()
+        try store.changeJournal.enable()
+        return store
+      }
+      let mirror = try worlds[0].mirror()
+      try mirror.update(from: stores[0])
+      #expect(code { try mirror.update(from: stores[1]) } == .misuse)
+      #expect(try worlds[0].rows("SELECT id::text FROM @t") == [["0"]])
+      #expect(try mirror.update(from: stores[0]).rebuilt == [])
     }
 
     // Following

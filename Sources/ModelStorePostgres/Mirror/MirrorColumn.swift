@@ -177,13 +177,20 @@
       withUnsafeBytes(of: number.bigEndian, Array.init)
     }
 
+    /// PostgreSQL writes UUIDs in lower case.
+    private func text(of bytes: [UInt8]) -> String {
+      let text = String(decoding: bytes, as: UTF8.self)
+      if case .uuid(isLowercase: false) = check { return text.uppercased() }
+      return text
+    }
+
     /// Returns a value that PostgreSQL returned in the binary form of ``form``.
     func decoded(_ bytes: [UInt8]) -> SQLValue {
       let number = bytes.reduce(0 as Int64) { $0 << 8 | Int64($1) }
       return switch form {
       case .boolean, .integer: .integer(number)
       case .real: .real(Double(bitPattern: UInt64(bitPattern: number)))
-      case .text: .text(String(decoding: bytes, as: UTF8.self))
+      case .text: .text(text(of: bytes))
       case .bytes: .blob(bytes)
       }
     }

@@ -176,11 +176,13 @@
 
   extension Statement {
     /// One program at a time changes a mirror, and until the end of the transaction the guards let
-    /// this one through.
+    /// this one through. Reading the store may take long, so the limit between two statements is
+    /// ten minutes.
     fileprivate static let lockMirror = once(
       """
       SELECT pg_advisory_xact_lock(hashtextextended('modelstore.mirror.' || $1, 0))::text,
-        set_config('modelstore.mirror', 'on', true)
+        set_config('modelstore.mirror', 'on', true),
+        set_config('idle_in_transaction_session_timeout', '600000', true)
       """)
     fileprivate static let findTable = once("SELECT 1 WHERE to_regclass($1) IS NOT NULL")
     fileprivate static let findSchema = once("SELECT 1 FROM pg_namespace WHERE nspname = $1")

@@ -11,6 +11,8 @@
     private let tables: [MirrorTable]
     /// The store, as the mirror remembers it.
     private let source: String
+    /// The models whose changes may not be in the journal.
+    private let damaged: Set<String>
     /// The models whose tables are written completely.
     private var stale: Set<String> = []
     private var recordCount = 0
@@ -18,10 +20,14 @@
     /// - Parameters:
     ///   - models: All that the mirror is to have. Others are dropped.
     ///   - source: The store, as the mirror remembers it.
+    ///   - damaged: The models whose changes may not be in the journal, read after the state.
     /// - Throws: `StoreError` with code `unsupportedSchema`.
-    init(_ mirror: MirrorTransaction, of models: [ModelSchema], source: String) throws {
+    init(
+      _ mirror: MirrorTransaction, of models: [ModelSchema], source: String, damaged: [String]
+    ) throws {
       self.mirror = mirror
       self.source = source
+      self.damaged = Set(damaged)
       tables = try models.map { try MirrorTable($0, in: mirror.schema) }
     }
 
@@ -30,8 +36,10 @@
       _ tx: borrowing ReadTransaction, rewriting isComplete: Bool = false
     ) throws -> MirrorProgress {
       let earlier = mirror.states.values.map(\.bookmark).max { $0.position < $1.position }
-      let continues = try earlier.map { try tx.journalContinues(from: $0) } ?? false
-      if !continues { try checkSource() }
+      let continuation = try earlier.map { try tx.journalContinuation(from: $0) } ?? .none
+      let isSameStore = mirror.states.values.allSatisfy { $0.source == source }
+      let continues = continuation == .certain || continuation == .plausible && isSameStore
+      if !continues, !isSameStore, !isComplete { throw otherStore }
       try mirror.prepare()
       let names = Set(tables.map(\.model.name))
       for model in mirror.states.keys.sorted() where !names.contains(model) {
@@ -51,13 +59,13 @@
         position: bookmark.position, recordCount: recordCount, rebuilt: stale.sorted())
     }
 
-    /// The tables are written again only for the same store, for example if an older copy of its
-    /// file was restored.
-    private func checkSource() throws {
-      guard let other = mirror.states.values.first(where: { $0.source != source }) else { return }
-      throw StoreError(
+    /// Tables are written again only for the same store, for example if an older copy of its file
+    /// was restored.
+    private var otherStore: StoreError {
+      let other = mirror.states.values.first { $0.source != source }?.source ?? source
+      return StoreError(
         .misuse,
-        "The schema \(mirror.schema) has the mirror of another store: \(other.source). Choose another schema for \(source), or remove that mirror."
+        "The schema \(mirror.schema) has the mirror of another store: \(other). Choose another schema for \(source). If it is the same store, rebuild the mirror: storecli mirror rebuild."
       )
     }
 
@@ -66,7 +74,7 @@
       let unfit = tables.filter { table in
         guard let state = mirror.states[table.model.name] else { return true }
         return !state.isPresent || state.shape != table.shape || state.bookmark != earlier
-          || state.layout != layouts[table.model.name]
+          || state.layout != layouts[table.model.name] || damaged.contains(table.model.name)
       }
       return Set(unfit.map(\.model.name))
     }
@@ -96,21 +104,28 @@
     private func apply(
       _ keys: Set<[SQLValue]>, to table: MirrorTable, _ tx: borrowing ReadTransaction
     ) throws {
-      var present = MirrorRows(table.columns, of: table)
+      // A key with another spelling belongs to another record:
+      // https://sqlite.org/datatype3.html#collation
+      func record(with key: [SQLValue]) throws -> DynamicRecord? {
+        try tx.find(table.model, key: key).flatMap { $0.key == key ? $0 : nil }
+      }
+      // First, because other records may have taken values over.
       var absent = MirrorRows(table.keyColumns, of: table)
-      for key in keys {
-        // A key with another spelling belongs to another record:
-        // https://sqlite.org/datatype3.html#collation
-        if let record = try tx.find(table.model, key: key), record.key == key {
-          try present.append(record.values, key: key)
-          try send(&present, table.upsert, of: table, when: present.isFull)
-        } else if table.canHold(key) {
-          try absent.append(key, key: key)
-          try send(&absent, table.delete, of: table, when: absent.isFull)
-        }
+      var deleted: Set<[SQLValue]> = []
+      for key in keys where try record(with: key) == nil {
+        deleted.insert(key)
+        guard table.canHold(key) else { continue }
+        try absent.append(key, key: key)
+        try send(&absent, table.delete, of: table, when: absent.isFull)
+      }
+      try send(&absent, table.delete, of: table, when: absent.count > 0)
+      var present = MirrorRows(table.columns, of: table)
+      for key in keys where !deleted.contains(key) {
+        guard let record = try record(with: key) else { continue }
+        try present.append(record.values, key: key)
+        try send(&present, table.upsert, of: table, when: present.isFull)
       }
       try send(&present, table.upsert, of: table, when: present.count > 0)
-      try send(&absent, table.delete, of: table, when: absent.count > 0)
     }
 
     private mutating func fill(_ table: MirrorTable, _ tx: borrowing ReadTransaction) throws {

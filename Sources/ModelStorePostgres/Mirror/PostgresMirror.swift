@@ -68,9 +68,10 @@
     /// - Throws: `StoreError` with code `mirrorUnavailable` if PostgreSQL cannot be reached or
     ///   refuses something, `busy`, `outOfSpace`, `unknownModel`, `unsupportedSchema` for a model
     ///   that a table of PostgreSQL cannot hold, `misuse` if the journal of a model is off or the
-    ///   schema has the mirror of another store, and `invalidValue` for a value that a column
-    ///   cannot hold. Then the mirror is unchanged, except that the connection may break during
-    ///   COMMIT: the message says so. In a shared store also `ledgerUnavailable`.
+    ///   schema has the mirror of another store, `corrupt` or `journalGap` if the journal cannot be
+    ///   read, and `invalidValue` for a value that a column cannot hold. Then the mirror is
+    ///   unchanged, except that the connection may break during COMMIT: the message says so. In a
+    ///   shared store also `ledgerUnavailable`.
     /// - Complexity: O(changed records), or O(records) for a table that is written completely. All
     ///   of it is one transaction of PostgreSQL.
     @discardableResult
@@ -86,7 +87,8 @@
     ) throws -> MirrorProgress {
       let source = try source(of: store)
       return try store.read { tx in
-        var update = try MirrorUpdate(mirror, of: models, source: source)
+        var update = try MirrorUpdate(
+          mirror, of: models, source: source, damaged: store.changeJournal.damagedModels)
         return try update.run(tx, rewriting: isComplete)
       }
     }
@@ -98,7 +100,7 @@
     }
 
     /// Updates the mirror now and after each commit, until the task is cancelled or the store is
-    /// closed.
+    /// closed. An update under way ends first.
     ///
     /// It ends with an error if an update fails. Call it again after a pause: it continues where
     /// the mirror is.
@@ -117,13 +119,19 @@
         if progress.recordCount > 0 || !progress.rebuilt.isEmpty { try report(progress) }
         return progress.position
       }
-      for try await _ in store.changeJournal.growth(after: try await update()) {
-        _ = try await update()
+      do {
+        for try await _ in store.changeJournal.growth(after: try await update()) {
+          _ = try await update()
+        }
+      } catch let error as StoreError where error.code == .misuse && store.isClosed {
+        // It was closed during an update, which changed nothing then.
       }
     }
 
     /// Writes every record of the mirror again. Use it after ``verify(against:)`` found
     /// differences. Tables whose fields have not changed keep their indexes, views and rights.
+    ///
+    /// It also takes over the mirror of another store.
     ///
     /// - Throws: As ``update(from:models:)``, and `misuse` if the schema has no mirror.
     @discardableResult
@@ -152,7 +160,8 @@
         let models = try models(of: mirror, in: store)
         let source = try source(of: store)
         return try store.read { tx in
-          var update = try MirrorUpdate(mirror, of: models, source: source)
+          var update = try MirrorUpdate(
+            mirror, of: models, source: source, damaged: store.changeJournal.damagedModels)
           _ = try update.run(tx)
           let verification = MirrorVerification(mirror: mirror)
           return try models.sorted { $0.name < $1.name }.flatMap { model in
@@ -180,7 +189,7 @@
             .unknownModel, "The mirror \(schema) has no model \(name).", model: name)
         }
         if let models, !mirror.states.keys.allSatisfy(models.contains) {
-          for model in models { try mirror.drop(model) }
+          for model in Set(models) { try mirror.drop(model) }
         } else {
           try mirror.removeAll()
         }
@@ -199,6 +208,13 @@
       guard !mirror.states.isEmpty else {
         throw StoreError(
           .misuse, "The schema \(schema) has no mirror. Create it: storecli mirror update.")
+      }
+      let names = Set(store.schema.models.map(\.name))
+      if let gone = mirror.states.keys.sorted().first(where: { !names.contains($0) }) {
+        throw StoreError(
+          .misuse,
+          "The mirror has the model \(gone), which has left the store or has another name now. Update the mirror first: storecli mirror update.",
+          model: gone)
       }
       return try chosen([], in: store, for: mirror)
     }

@@ -21,6 +21,16 @@ package struct JournalBookmark: Hashable, Sendable {
   }
 }
 
+/// How a change journal relates to a bookmark.
+package enum JournalContinuation: Hashable, Sendable {
+  /// It lacks entries since, or has another row there.
+  case none
+  /// It has the same row there, but another file could have it, too.
+  case plausible
+  /// It has the same commit record there, which no other file has.
+  case certain
+}
+
 /// Which records changed between two states of a store.
 package struct ChangedRecords: Hashable, Sendable {
   /// The keys of the records, by model.
@@ -46,13 +56,20 @@ extension TransactionReads where Self: ~Copyable {
     return try JournalBookmark(at: end, on: access.connection)
   }
 
-  /// Whether the change journal has every entry since a bookmark, and the file is the same one.
-  package borrowing func journalContinues(from bookmark: JournalBookmark) throws -> Bool {
+  /// Whether the change journal has every entry since a bookmark.
+  package borrowing func journalContinuation(
+    from bookmark: JournalBookmark
+  ) throws -> JournalContinuation {
     let connection = access.connection
-    let position = bookmark.position
-    guard let history = try JournalHistory(reading: connection) else { return position == .start }
-    return try history.bounds.lowerBound - 1...history.bounds.upperBound ~= position.rawValue
-      && JournalBookmark(at: position.rawValue, on: connection) == bookmark
+    let position = bookmark.position.rawValue
+    guard let history = try JournalHistory(reading: connection) else {
+      return position == 0 ? .plausible : .none
+    }
+    guard history.bounds.lowerBound - 1...history.bounds.upperBound ~= position,
+      try JournalBookmark(at: position, on: connection) == bookmark
+    else { return .none }
+    let mark = try history.lastMark(through: position)
+    return mark?.position == position ? .certain : .plausible
   }
 
   /// Calls `body` with the records that changed since an earlier state, a part at a time. A record
@@ -62,7 +79,7 @@ extension TransactionReads where Self: ~Copyable {
   ///   - bookmark: Of a state from which the journal continues.
   ///   - limit: How many entries of the journal are read for a part.
   /// - Returns: Whether the entries can be read. If not, changes are missing.
-  /// - Throws: What `body` throws; ``StoreError``, as reading the journal does.
+  /// - Throws: What `body` throws; ``StoreError`` with code `corrupt` if entries are missing.
   package borrowing func forEachChange(
     since bookmark: JournalBookmark, limit: Int = 10_000, _ body: (ChangedRecords) throws -> Void
   ) throws -> Bool {
@@ -70,9 +87,11 @@ extension TransactionReads where Self: ~Copyable {
     let start = bookmark.position.rawValue
     var part = ChangedRecords()
     var count = 0
+    var last = start
     do {
       try history.reader.forEachEntry(after: start, through: history.bounds.upperBound) {
         part.add($0.content, history.layouts)
+        last = $0.position
         count += 1
         if count % limit == 0, !part.isEmpty {
           try body(part)
@@ -83,6 +102,8 @@ extension TransactionReads where Self: ~Copyable {
     } catch let error as StoreError where error.code == .journalGap {
       return false
     }
+    // A damaged page can end the rows early.
+    guard last == history.bounds.upperBound else { throw JournalReader.disordered(last) }
     if !part.isEmpty { try body(part) }
     return true
   }
