@@ -18,10 +18,7 @@ extension CommandContext {
         hint: "storecli help environment")
     }
     guard let makeLedger = application.makeLedger else {
-      throw CommandError(
-        .failed, code: "noLedger",
-        "This \(Program.name) was built without PostgreSQL. Nothing was changed.",
-        hint: "build it with the trait Postgres: swift build -c release --traits Postgres")
+      throw CommandError.withoutPostgres(code: "noLedger")
     }
     return try makeLedger(connection, name)
   }
@@ -78,5 +75,15 @@ extension CommandContext {
         "\(opened.location.path) is not a member of a shared store.", hint: "storecli share NAME")
     }
     return health
+  }
+}
+
+extension CommandError {
+  /// The error of a program that lacks what the trait Postgres brings.
+  static func withoutPostgres(code: String) -> CommandError {
+    CommandError(
+      .failed, code: code,
+      "This \(Program.name) was built without PostgreSQL. Nothing was changed.",
+      hint: "build it with the trait Postgres: swift build -c release --traits Postgres")
   }
 }

@@ -104,4 +104,14 @@
       }
     }
   }
+
+  /// The code of the error that `body` throws; nil if it throws none, or another error.
+  func code(_ body: () throws -> Void) -> StoreError.Code? {
+    do {
+      try body()
+      return nil
+    } catch {
+      return (error as? StoreError)?.code
+    }
+  }
 #endif

@@ -18,15 +18,6 @@
       server = try PostgresServer.shared.get()
     }
 
-    private func code(_ body: () throws -> Void) -> StoreError.Code? {
-      do {
-        try body()
-        return nil
-      } catch {
-        return (error as? StoreError)?.code
-      }
-    }
-
     // Other programs
 
     @Test func otherProgramsCannotChangeAMirror() throws {

@@ -41,10 +41,7 @@ extension CommandContext {
         hint: "storecli help environment")
     }
     guard let makeMirror = application.makeMirror else {
-      throw CommandError(
-        .failed, code: "noMirror",
-        "This \(Program.name) was built without PostgreSQL. Nothing was changed.",
-        hint: "build it with the trait Postgres: swift build -c release --traits Postgres")
+      throw CommandError.withoutPostgres(code: "noMirror")
     }
     return try makeMirror(connection, mirror.schema)
   }
