@@ -14,6 +14,8 @@
     ///   - words: The name of a program of this package, and its arguments.
     ///   - environment: Variables that the program has beside those of the tests.
     init(_ words: [String], environment: [String: String] = [:]) throws {
+      // In the background of a script the tests ignore these, and so would what they start.
+      for number in [SIGINT, SIGTERM] { signal(number, SIG_DFL) }
       let process = Process()
       process.executableURL = Self.programs.appendingPathComponent(words[0])
       process.arguments = Array(words.dropFirst())

@@ -8,7 +8,10 @@ struct ScriptRun: Equatable {
 
 extension ScriptRun {
   /// Runs the script called `name` in `directory`, whose programs are found before the system's.
-  init(of name: String, _ arguments: [String] = [], in directory: TemporaryDirectory) throws {
+  init(
+    of name: String, _ arguments: [String] = [], in directory: TemporaryDirectory,
+    environment: [String: String] = [:]
+  ) throws {
     var script = URL(filePath: #filePath).resolvingSymlinksInPath()
     for _ in 1...4 { script.deleteLastPathComponent() }
     script.append(components: "Scripts", name)
@@ -17,7 +20,7 @@ extension ScriptRun {
     process.executableURL = URL(fileURLWithPath: "/bin/sh")
     process.arguments = ["-c", #"exec "$0" "$@" 2>&1"#, script.path] + arguments
     process.currentDirectoryURL = URL(fileURLWithPath: directory.path)
-    process.environment = ["PATH": "\(directory.path):/usr/bin:/bin"]
+    process.environment = environment.merging(["PATH": "\(directory.path):/usr/bin:/bin"]) { $1 }
     process.standardOutput = output
     try process.run()
     let data = try output.fileHandleForReading.readToEnd() ?? Data()

@@ -22,10 +22,24 @@ import Testing
     try Data(stub.utf8).write(to: URL(fileURLWithPath: directory.file("swift")))
     #expect(chmod(directory.file("swift"), 0o755) == 0)
 
-    let ended = try ScriptRun(of: "run-tests", ["sample"], in: directory)
+    let ended = try ScriptRun(
+      of: "run-tests", ["sample"], in: directory, environment: ["MINUTES": "40"])
     let wanted = run.output.split(separator: "\n").map(String.init) + run.report
     #expect(ended.lines == wanted)
     #expect(ended.status == run.wantedStatus)
+  }
+
+  @Test func endsTestsThatHang() throws {
+    let directory = try TemporaryDirectory()
+    try FileManager.default.createDirectory(
+      atPath: directory.file(".build"), withIntermediateDirectories: true)
+    try Data("#!/bin/sh\nexec tail -f /dev/null\n".utf8)
+      .write(to: URL(fileURLWithPath: directory.file("swift")))
+    #expect(chmod(directory.file("swift"), 0o755) == 0)
+    let ended = try ScriptRun(
+      of: "run-tests", ["sample"], in: directory, environment: ["MINUTES": "0.001"])
+    let reason = "error: The tests did not end within 0.001 minutes."
+    #expect(ended == ScriptRun(status: 124, lines: [reason, reason, Self.log]))
   }
 
   private static let log = "The whole log: .build/tests-sample.log"
@@ -95,6 +109,18 @@ import Testing
         "at 0 insert(_:) + 8 in storecli at /source/Insert.swift:4:11",
         "at 12 [ra] write(_:) + 16 in storecli at /source/Write.swift:9:2",
         "at 3 [inlined] start + 1 in storecli", "had not ended: opens()", log,
+      ]),
+    Run(
+      testDescription: "a test that does not end",
+      output: """
+        ◇ Test opens() started.
+        ◇ Test closes() started.
+        ✔ Test closes() passed after 0.1 seconds.
+        """,
+      status: 124, wantedStatus: 124,
+      report: [
+        "error: The tests did not end within 40 minutes.",
+        "error: The tests did not end within 40 minutes.", "had not ended: opens()", log,
       ]),
     Run(
       testDescription: "a run that does not begin",

@@ -14,9 +14,12 @@ import Testing
     return place
   }
 
+  /// The script for bash. A debug build needs half a second for it.
+  private static let bashScript = Result { try Workplace().run("completions", "bash").out }
+
   /// What bash offers for the last of the words, as it splits them.
   private func bash(_ words: String..., in place: Workplace) throws -> [String] {
-    let script = try place.run("completions", "bash").out
+    let script = try Self.bashScript.get()
     let line = (["storecli"] + words).joined(separator: " ")
     let last = words[words.count - 1]
     let current = ["=", ":"].contains(last) ? "" : last
