@@ -5,13 +5,14 @@ PREFIX ?= /usr/local
 SEED ?=
 ROUNDS ?= 10000
 WRITES ?= 10000
+FAILOVERS ?= 6
 CUTS ?= 50
 SITE ?= .build/site
 # The program as it is installed and measured: it needs no Swift on the machine, and has neither debug
 # information nor symbols.
 INSTALLED = -c release --product storecli --static-swift-stdlib $$(Scripts/link-flags)
 
-.PHONY: help demo quick test laws faults skipped check audit lint format warnings release docs \
+.PHONY: help demo quick test laws faults failovers skipped check audit lint format warnings release docs \
 	examples live-web size site bench fuzz sanitize install clean sqlite postgres
 
 help:
@@ -20,9 +21,10 @@ help:
 	@echo 'make test              build everything and run every test except the fault tests'
 	@echo 'make laws              the laws with many more rounds; ROUNDS=n SEED=n'
 	@echo 'make faults            kills, power cuts and damaged files; KILLS=n CUTS=n MUTATIONS=n SEED=n'
+	@echo 'make failovers         failovers of PostgreSQL under Patroni; FAILOVERS=n SEED=n'
 	@echo 'make audit             format, warnings, the site, a release build, examples; after make test'
 	@echo 'make skipped           which tests were skipped; fails when one of them can run here'
-	@echo 'make check             all four, in this order: what CI runs'
+	@echo 'make check             all five, in this order: what CI runs'
 	@echo 'make format            repair the format of every Swift file'
 	@echo 'make docs              record again the pages that are written from code'
 	@echo 'make examples          build and run the programs in Examples'
@@ -91,12 +93,23 @@ faults: sqlite postgres
 	@MODELSTORE_KILLS='$(KILLS)' MODELSTORE_CUTS='$(CUTS)' MODELSTORE_MUTATIONS='$(MUTATIONS)' \
 		MODELSTORE_SEED='$(SEED)' Scripts/run-tests faults --filter StoreFaultTests
 
+# Starts a cluster of PostgreSQL under Patroni, and installs what that needs where it needs no
+# password. Elsewhere it is skipped.
+failovers: sqlite postgres
+	@echo '==> Building a member of shared stores'
+	@Scripts/build --product SharedMember
+	@echo '==> Failing over'
+	@rm -f .build/skipped-failovers.txt
+	@Scripts/check-failover --failovers '$(FAILOVERS)' $(if $(SEED),--seed '$(SEED)') || { \
+		[ $$? -eq 77 ] || exit 1; \
+		echo 'Test failovers skipped: "Patroni, etcd or PostgreSQL is missing."' >.build/skipped-failovers.txt; }
+
 # Prints what the latest runs skipped; fails when it could have run here.
 skipped:
 	@echo '==> Tests that were skipped'
 	@Scripts/check-skipped
 
-check: test faults audit skipped
+check: test faults failovers audit skipped
 
 audit: lint warnings site release examples
 	@echo '==> All checks passed'
@@ -124,7 +137,7 @@ size: sqlite
 	@Scripts/check-size .build/release/storecli
 
 docs: sqlite postgres
-	RECORD=1 swift test $$(Scripts/traits) --filter \
+	RECORD=1 Scripts/swift test --filter \
 		'DocumentationExamplesTests|RecordedTextTests|AcceptancePageTests|LayerTableTests'
 
 examples: sqlite
@@ -157,10 +170,10 @@ fuzz: sqlite postgres
 	@seed='$(SEED)'; \
 	if [ -z "$$seed" ]; then seed=$$(od -An -N4 -tu4 /dev/urandom | tr -d ' '); fi; \
 	echo "==> Running the tests with SEED=$$seed"; \
-	MODELSTORE_SEED=$$seed swift test $$(Scripts/traits) --skip-build
+	MODELSTORE_SEED=$$seed Scripts/swift test --skip-build
 
 sanitize: sqlite postgres
-	swift test $$(Scripts/traits) --sanitize=thread -Xswiftc -DTHREAD_SANITIZER \
+	Scripts/swift test --sanitize=thread -Xswiftc -DTHREAD_SANITIZER \
 		--scratch-path .build-thread-sanitizer --filter ModelStoreTests
 
 install: sqlite

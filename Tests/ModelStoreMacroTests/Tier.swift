@@ -1,7 +1,7 @@
 import Testing
 
 #if !Macros
-  #error("Build the tests with the traits that Scripts/traits prints.")
+  #error("Build the tests by Scripts/swift, which chooses the traits.")
 #endif
 
 /// The tiers of tests. Each suite has exactly one; `make quick` runs the first, `make laws` the

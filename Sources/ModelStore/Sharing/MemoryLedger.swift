@@ -135,8 +135,8 @@ package final class MemoryLedger: CommitLedger {
 
   package func members() throws -> [MemberStanding] {
     try reach(.members)
-    let members = state.withLock { $0.store?.members ?? [] }
-    return members.sorted { ($1.seenAt, $0.member.rawValue) < ($0.seenAt, $1.member.rawValue) }
+    // They are in the order of their notes, of which two may have the same time.
+    return state.withLock { $0.store?.members ?? [] }.reversed()
   }
 
   // Founding, snapshots, members
