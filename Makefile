@@ -23,12 +23,12 @@ help:
 	@echo 'make faults            kills, power cuts and damaged files; KILLS=n CUTS=n MUTATIONS=n SEED=n'
 	@echo 'make failovers         failovers of PostgreSQL under Patroni; FAILOVERS=n SEED=n'
 	@echo 'make audit             format, warnings, the site, a release build, examples; after make test'
+	@echo 'make live-web          test the server and the page of Examples/live-web, in Chromium'
 	@echo 'make skipped           which tests were skipped; fails when one of them can run here'
-	@echo 'make check             all five, in this order: what CI runs'
+	@echo 'make check             test, faults, failovers, audit, live-web, skipped: what CI runs'
 	@echo 'make format            repair the format of every Swift file'
 	@echo 'make docs              record again the pages that are written from code'
 	@echo 'make examples          build and run the programs in Examples'
-	@echo 'make live-web          test the server and the page of Examples/live-web, in Chromium'
 	@echo 'make size              check that the installed program has at most 25 MB'
 	@echo 'make site SITE=d       the documentation as a static site, in d or .build/site'
 	@echo 'make bench             compare with raw SQLite, GRDB and sqlite-utils, in release'
@@ -109,7 +109,7 @@ skipped:
 	@echo '==> Tests that were skipped'
 	@Scripts/check-skipped
 
-check: test faults failovers audit skipped
+check: test faults failovers audit live-web skipped
 
 audit: lint warnings site release examples
 	@echo '==> All checks passed'
@@ -149,8 +149,8 @@ examples: sqlite
 	@echo '==> Pasting the quick start into an empty package'
 	@Scripts/check-quickstart .build/quickstart
 
-# Not a part of make check: Hummingbird takes minutes to build. WRITES and CUTS count random writes
-# and cut connections of the browser tests.
+# A suite of its own: Hummingbird takes minutes to build. WRITES and CUTS count random writes and cut
+# connections of the browser tests.
 live-web: sqlite
 	@echo '==> Building and testing the live web page'
 	@Scripts/check-live-web --writes '$(WRITES)' --cuts '$(CUTS)'
