@@ -206,9 +206,9 @@ for target in package.targets where target.type != .system && target.name != "CF
   ]
 }
 
-// The tests open thousands of stores, and would spend a third of their time in a schema compiler that
-// is not optimized. SwiftPM refuses such flags in the dependencies of a package, so only the scripts
-// of this one ask for them.
+// The tests open thousands of stores, and would spend a third of their time in a schema compiler
+// that is not optimized. SwiftPM refuses such flags in the dependencies of a package, so only the
+// scripts of this one ask for them.
 if Context.environment["MODELSTORE_TEST_BUILD"] == "1",
   let target = package.targets.first(where: { $0.name == "SchemaCompiler" })
 {

@@ -126,7 +126,7 @@
     /// have equal files afterwards. MODELSTORE_MEMBER_KILLS gives the rounds, of three kills each.
     @Test func killsLoseNothingThatWasAcknowledged() throws {
       let rounds =
-        ProcessInfo.processInfo.environment["MODELSTORE_MEMBER_KILLS"].flatMap { Int($0) } ?? 6
+        ProcessInfo.processInfo.environment["MODELSTORE_MEMBER_KILLS"].flatMap { Int($0) } ?? 20
       var generator = SystemRandomNumberGenerator()
       var acknowledged: Set<Int> = []
       acknowledged.formUnion(try writer("a", from: 1, count: 1).finish().compactMap { Int($0) })

@@ -12,6 +12,37 @@ import Testing
     #expect(configuration.ledger?.rebuildsMembers == true)
   }
 
+  @Test func aClientSeesItsOwnWriteOnEveryMember() async throws {
+    let directory = try TemporaryDirectory()
+    var configuration = StoreConfiguration(changeJournal: .full)
+    configuration.ledger = MemoryLedger().shared(as: "music")
+    let a = try Store(
+      at: directory.file("a.store"), models: Author.self, configuration: configuration)
+    let b = try Store(
+      at: directory.file("b.store"), models: Author.self, configuration: configuration)
+    let position = try await add(Author(id: 1, name: "Ada"), to: a)
+    #expect(position == "music:1")
+    #expect(try await authors(since: position, in: b).map(\.name) == ["Ada"])
+    await a.close()
+    await b.close()
+  }
+
+  // snippet: shared-position
+  /// Answers a request that writes. The client keeps the position, for example in a cookie.
+  func add(_ author: Author, to store: Store) async throws -> String? {
+    try await store.write { tx in try tx.insert(author) }
+    return try await store.sharedPosition()?.description
+  }
+
+  /// Answers a later request of that client, which may have reached another member.
+  func authors(since position: String?, in store: Store) async throws -> [Author] {
+    if let position = position.flatMap(SharedPosition.init) {
+      try await store.refresh(atLeast: position)
+    }
+    return try await store.fetch(Author.all)
+  }
+  // end
+
   @Test func aProbeSaysHowFarAMemberIs() throws {
     let directory = try TemporaryDirectory()
     var configuration = StoreConfiguration(changeJournal: .full)

@@ -1,0 +1,91 @@
+/// A point in the history of a shared store: everything up to one of its commits.
+///
+/// With it, a client sees its own writes whichever member answers. Take the position after a write,
+/// send it to the client, and wait for it on the member that serves the client's next request:
+///
+/// ```swift
+/// try await store.write { tx in try tx.insert(order) }
+/// let position = try await store.sharedPosition()
+/// ```
+/// ```swift
+/// try await store.refresh(atLeast: position)
+/// ```
+///
+/// It is not secret, and a member asks the ledger at most twice for any position. A member has all
+/// commits in the same order, so the later of two positions of one store includes the earlier.
+public struct SharedPosition: Hashable, Sendable, Codable {
+  /// The name of the shared store.
+  public let store: String
+  /// The number of the commit in the ledger, at least 0. Numbers are not used again, unless the
+  /// ledger has lost commits.
+  public let number: Int64
+
+  /// Creates a position from its parts, which you may store.
+  public init(store: String, number: Int64) {
+    self.store = store
+    self.number = number
+  }
+}
+
+extension SharedPosition: LosslessStringConvertible {
+  /// The name, a colon, and the number: `music:42`.
+  public var description: String { "\(store):\(number)" }
+
+  /// Reads what ``description`` returns; nil for any other text.
+  public init?(_ description: String) {
+    guard let colon = description.utf8.lastIndex(of: UInt8(ascii: ":")),
+      let number = Int64(description[description.index(after: colon)...]), number >= 0
+    else { return nil }
+    self.init(store: String(description[..<colon]), number: number)
+    guard self.description == description else { return nil }
+  }
+}
+
+extension Store {
+  /// The newest commit of the shared store that this member has; nil if the store is not a member.
+  ///
+  /// After a write has returned, the position includes it. It may include later commits, too.
+  ///
+  /// - Throws: ``StoreError`` if the file cannot be read.
+  /// - Complexity: Reads one row. It does not ask the ledger.
+  public func sharedPosition() throws -> SharedPosition? {
+    try open.look { try MemberRecord(reading: $0) }.map {
+      SharedPosition(store: $0.store, number: $0.number.rawValue)
+    }
+  }
+
+  /// The newest commit that this member has, without blocking the caller's thread.
+  public func sharedPosition() async throws -> SharedPosition? {
+    try await open.calls.run { [self] in try sharedPosition() }
+  }
+
+  /// Makes sure that reads see everything up to `position`. If the member lacks it, this does what
+  /// ``refresh()`` does. Otherwise it does not ask the ledger.
+  ///
+  /// - Parameter position: What ``sharedPosition()`` returned on any member.
+  /// - Throws: As ``refresh()``. ``StoreError`` with code `misuse` if the store is not a member of
+  ///   that shared store; `ledgerLostCommits` if the ledger has no such commit.
+  public func refresh(atLeast position: SharedPosition) throws {
+    guard try !has(position) else { return }
+    try refreshFromLedger()
+    guard try has(position) else {
+      throw StoreError(
+        .ledgerLostCommits,
+        "The shared store \(position.store) has no commit \(position.number). Its ledger may have lost commits, or the position comes from another ledger."
+      )
+    }
+  }
+
+  /// Makes sure that reads see everything up to `position`, without blocking the caller's thread.
+  public func refresh(atLeast position: SharedPosition) async throws {
+    try await open.calls.run { [self] in try refresh(atLeast: position) }
+  }
+
+  private func has(_ position: SharedPosition) throws -> Bool {
+    guard let present = try sharedPosition(), present.store == position.store else {
+      throw StoreError(
+        .misuse, "\(path) is not a member of the shared store \(position.store).")
+    }
+    return present.number >= position.number
+  }
+}
