@@ -16,9 +16,9 @@ import Testing
     let directory = try TemporaryDirectory()
     var configuration = StoreConfiguration(changeJournal: .full)
     configuration.ledger = MemoryLedger().shared(as: "music")
-    let a = try Store(
+    let a = try await Store(
       at: directory.file("a.store"), models: Author.self, configuration: configuration)
-    let b = try Store(
+    let b = try await Store(
       at: directory.file("b.store"), models: Author.self, configuration: configuration)
     let position = try await add(Author(id: 1, name: "Ada"), to: a)
     #expect(position == "music:1")
