@@ -5,19 +5,21 @@
 ///
 /// ```swift
 /// try await store.write { tx in try tx.insert(order) }
-/// let position = try await store.sharedPosition()
+/// let position = try await store.sharedPosition()?.description
 /// ```
 /// ```swift
-/// try await store.refresh(atLeast: position)
+/// if let position = position.flatMap(SharedPosition.init) {
+///   try await store.refresh(atLeast: position)
+/// }
 /// ```
 ///
-/// It is not secret, and a member asks the ledger at most twice for any position. A member has all
-/// commits in the same order, so the later of two positions of one store includes the earlier.
+/// It is not secret. All members have the commits in the same order, so the later of two positions
+/// of one store includes the earlier.
 public struct SharedPosition: Hashable, Sendable, Codable {
   /// The name of the shared store.
   public let store: String
-  /// The number of the commit in the ledger, at least 0. Numbers are not used again, unless the
-  /// ledger has lost commits.
+  /// The number of the commit in the ledger, from 0. Numbers are not used again, unless the ledger
+  /// has lost commits.
   public let number: Int64
 
   /// Creates a position from its parts, which you may store.
@@ -34,7 +36,7 @@ extension SharedPosition: LosslessStringConvertible {
   /// Reads what ``description`` returns; nil for any other text.
   public init?(_ description: String) {
     guard let colon = description.utf8.lastIndex(of: UInt8(ascii: ":")),
-      let number = Int64(description[description.index(after: colon)...]), number >= 0
+      let number = Int64(description[description.index(after: colon)...])
     else { return nil }
     self.init(store: String(description[..<colon]), number: number)
     guard self.description == description else { return nil }
@@ -59,19 +61,29 @@ extension Store {
     try await open.calls.run { [self] in try sharedPosition() }
   }
 
-  /// Makes sure that reads see everything up to `position`. If the member lacks it, this does what
-  /// ``refresh()`` does. Otherwise it does not ask the ledger.
+  /// Makes sure that transactions and fetches from now on see everything up to `position`. If the
+  /// member lacks it, this does what ``refresh()`` does. Otherwise it does not ask the ledger, and
+  /// live queries follow soon.
   ///
   /// - Parameter position: What ``sharedPosition()`` returned on any member.
   /// - Throws: As ``refresh()``. ``StoreError`` with code `misuse` if the store is not a member of
-  ///   that shared store; `ledgerLostCommits` if the ledger has no such commit.
+  ///   that shared store, or was opened without its ledger and lacks the position;
+  ///   `unknownPosition` if the ledger has no such commit; `memberOutdated` if the schema has
+  ///   changed before it.
+  /// - Complexity: Reads one row if the member has the position. Otherwise it gets every commit
+  ///   that the member lacks. Before `unknownPosition`, the ledger confirms that it is the newest
+  ///   one, with a commit of its own.
   public func refresh(atLeast position: SharedPosition) throws {
     guard try !has(position) else { return }
     try refreshFromLedger()
+    guard try !has(position) else { return }
+    // The server may have been replaced, and lack what the new one has.
+    try open.membership?.confirmLedger()
+    try refreshFromLedger()
     guard try has(position) else {
       throw StoreError(
-        .ledgerLostCommits,
-        "The shared store \(position.store) has no commit \(position.number). Its ledger may have lost commits, or the position comes from another ledger."
+        .unknownPosition,
+        "The shared store \(position.store) has no commit \(position.number). The position comes from another ledger, or the ledger has lost commits."
       )
     }
   }

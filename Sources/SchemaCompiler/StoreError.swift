@@ -102,6 +102,8 @@ public struct StoreError: Error, Hashable, Sendable, Codable {
     case memberOutdated
     /// A member has commits that its ledger does not have.
     case ledgerLostCommits
+    /// A shared store has no commit with the number of that ``SharedPosition``.
+    case unknownPosition
     /// The database of a mirror cannot be reached, or refuses something.
     case mirrorUnavailable
     /// SQLite failed in another way; the message is SQLite's.

@@ -423,6 +423,7 @@ extension ExitCode {
         .migrationConflict,
         .misuse, .notificationCycle, .forked, .journalTrimmed, .journalGap, .configurationConflict,
         .ledgerUnavailable, .memberBehind, .memberDiverged, .memberOutdated, .ledgerLostCommits,
+        .unknownPosition,
         .mirrorUnavailable, .database:
         .failed
       }

@@ -417,6 +417,19 @@ final class Membership: Sendable {
     state.withLock { $0.noted = (member.number, .now) }
   }
 
+  /// Makes sure that the ledger has every commit of the store: a server that its cluster has
+  /// replaced cannot note anything.
+  ///
+  /// - Throws: ``StoreError``, mostly with code `ledgerUnavailable`.
+  func confirmLedger() throws {
+    do {
+      let member = try applying { try $0.standing() }
+      try ledger.note(member.member, at: member.number)
+    } catch {
+      throw Self.storeError(error)
+    }
+  }
+
   private static let notePause = Duration.seconds(10)
   private static let notePauseMax = Duration.seconds(60)
 

@@ -38,7 +38,20 @@ import Testing
     try await member.refresh(atLeast: position)
     let later = SharedPosition(store: "music", number: position.number + 1)
     await #expect(throws: StoreError.self) { try await member.refresh(atLeast: later) }
-    #expect(SharedWorld.code { try member.refresh(atLeast: later) } == .ledgerLostCommits)
+    #expect(SharedWorld.code { try member.refresh(atLeast: later) } == .unknownPosition)
+  }
+
+  /// A connection for reading may lead to a server that its cluster has replaced.
+  @Test func aPositionIsUnknownOnlyIfTheNewestServerLacksIt() throws {
+    let isReplaced = Mutex(false)
+    let world = try SharedWorld(
+      memberCount: 1,
+      ledger: MemoryLedger { step in
+        if step == .note, isReplaced.withLock({ $0 }) { throw LedgerError.unreachable("cut") }
+      })
+    isReplaced.withLock { $0 = true }
+    let later = SharedPosition(store: "music", number: 100)
+    #expect(SharedWorld.code { try world.members[0].refresh(atLeast: later) } == .ledgerUnavailable)
   }
 
   @Test func aPositionOfAnotherStoreIsRefused() throws {
@@ -54,7 +67,8 @@ import Testing
     let position = SharedPosition(store: "a:b", number: 42)
     #expect(position.description == "a:b:42")
     #expect(SharedPosition("a:b:42") == position)
-    for text in ["", "42", "a:", "a:-1", "a:+1", "a:01", "a:1 ", "a:99999999999999999999"] {
+    #expect(SharedPosition("a:-1") == SharedPosition(store: "a", number: -1))
+    for text in ["", "42", "a:", "a:+1", "a:01", "a:1 ", "a:99999999999999999999"] {
       #expect(SharedPosition(text) == nil, "\(text)")
     }
     let data = try JSONEncoder().encode(position)
