@@ -38,7 +38,9 @@ struct NumberedItem<Number: Numeral>: NumberedModel {
     }
   }
 
-  static var binding: FieldBinding { .derive(\Self.derived, from: "value * 2") }
+  static var binding: FieldBinding {
+    NumberedItems.binding(of: Self.self) { .derive(\Self.derived, from: "value * 2") }
+  }
 
   var key: Int64 { id }
 
@@ -64,8 +66,10 @@ protocol NumberedModel: Model {
 
 /// The models ``NumberedItem``.
 enum NumberedItems {
-  /// The definitions made so far. A type with a parameter has no stored static properties.
+  /// The definitions and bindings made so far. A type with a parameter has no stored static
+  /// properties, and its key paths are made each time that they are named.
   private static let definitions = Mutex<[ObjectIdentifier: any Sendable]>([:])
+  private static let bindings = Mutex<[ObjectIdentifier: FieldBinding]>([:])
 
   static func definition<M: Model>(_ make: () -> ModelDefinition<M>) -> ModelDefinition<M> {
     definitions.withLock { definitions in
@@ -75,6 +79,14 @@ enum NumberedItems {
       definitions[identifier] = definition
       return definition
     }
+  }
+
+  static func binding<M: Model>(of model: M.Type, _ make: () -> FieldBinding) -> FieldBinding {
+    let identifier = ObjectIdentifier(model)
+    if let made = bindings.withLock({ $0[identifier] }) { return made }
+    let binding = make()
+    bindings.withLock { $0[identifier] = binding }
+    return binding
   }
 
   /// The models with the numbers below `count`.
