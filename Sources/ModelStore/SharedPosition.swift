@@ -1,7 +1,7 @@
 /// A point in the history of a shared store: everything up to one of its commits.
 ///
 /// With it, a client sees its own writes whichever member answers. Take the position after a write,
-/// send it to the client, and wait for it on the member that serves the client's next request:
+/// send it to the client, and pass it to the member that serves the client's next request:
 ///
 /// ```swift
 /// try await store.write { tx in try tx.insert(order) }
