@@ -13,6 +13,7 @@
 #ifdef __linux__
 #include <sys/auxv.h>
 #include <sys/syscall.h>
+#include <sys/uio.h>
 #include <sys/vfs.h>
 // <unistd.h> declares it too, with types that Swift then looks for in this module.
 extern long syscall(long number, ...);
@@ -99,6 +100,24 @@ static inline int csqlite_checkpoint_lock(sqlite3 *db, int is_taking) {
   if (file == 0 || file->pMethods == 0 || file->pMethods->iVersion < 2) return SQLITE_MISUSE;
   int action = is_taking ? SQLITE_SHM_LOCK : SQLITE_SHM_UNLOCK;
   return file->pMethods->xShmLock(file, 1, 1, action | SQLITE_SHM_EXCLUSIVE);
+}
+
+// Reads as pread() does, but only what the system has in memory. Returns -1 with EAGAIN where it would
+// wait for the disk, and with another error where it cannot tell:
+// https://man7.org/linux/man-pages/man2/preadv2.2.html
+static inline long csqlite_read_cached(int descriptor, void *buffer, size_t count, long long offset) {
+#if defined(__linux__) && defined(__LP64__) && defined(SYS_preadv2)
+  const int without_waiting = 8;
+  struct iovec part = {buffer, count};
+  return syscall(SYS_preadv2, descriptor, &part, 1L, (long)offset, 0L, without_waiting);
+#else
+  (void)descriptor;
+  (void)buffer;
+  (void)count;
+  (void)offset;
+  errno = ENOSYS;
+  return -1;
+#endif
 }
 
 // Renames a file, unless a file already has the new name. Returns 0 or an error number: EINVAL or

@@ -107,7 +107,7 @@ extension Store {
   /// - Throws: ``StoreError``; `CancellationError` if you cancel the task.
   @inlinable
   public func fetch<Element>(_ query: StoreQuery<Element>) async throws -> [Element] {
-    try await singleOnQueue { runner in
+    try await singleAwaited { runner in
       try runner.records(try query.selectText(), of: query.schema)
     }
   }
@@ -117,30 +117,50 @@ extension Store {
   /// - Throws: ``StoreError``; `CancellationError` if you cancel the task.
   @inlinable
   public func find<M: Model>(_ model: M.Type, _ key: M.Key) async throws -> M? {
-    try await singleOnQueue { runner in try runner.record(model, key: key) }
+    try await singleAwaited { runner in try runner.record(model, key: key) }
   }
 
   /// Returns the number of records that `query` selects.
   ///
   /// - Throws: ``StoreError``; `CancellationError` if you cancel the task.
   public func count<Element>(_ query: StoreQuery<Element>) async throws -> Int {
-    try await read { reads in try reads.count(query) }
+    try await awaited { engine, connection in
+      try engine.read(connection) { reads in try reads.count(query) }
+    }
   }
 
-  /// Runs one statement, which is a read transaction of its own, on a reader's thread.
+  /// Runs one statement, which is a read transaction of its own.
+  ///
+  /// - Parameter body: May run twice.
   @usableFromInline
-  func singleOnQueue<Result: Sendable>(
+  func singleAwaited<Result: Sendable>(
     _ body: @escaping @Sendable (StatementRunner) throws -> Result
   ) async throws -> Result {
+    try await awaited { engine, connection in
+      try body(
+        StatementRunner(
+          connection: connection, models: engine.models, capture: nil, lists: nil,
+          isWritable: false))
+    }
+  }
+
+  /// Reads at once if that need not wait, otherwise on a reader's thread.
+  ///
+  /// - Parameter body: May run twice.
+  private func awaited<Result: Sendable>(
+    _ body: @escaping @Sendable (StoreEngine, Connection) throws -> Result
+  ) async throws -> Result {
     let engine = try open
-    let timer = engine.monitors.timeRead()
-    return try await engine.connections.readers.async { connection in
-      try timer.reporting(on: connection) {
-        try body(
-          StatementRunner(
-            connection: connection, models: engine.models, capture: nil, lists: nil,
-            isWritable: false))
+    let connections = engine.connections
+    var timer = engine.monitors.timeRead()
+    if connections.usesWriteAheadLog, !Task.isCancelled {
+      let result = connections.readers.atOnce { connection in
+        try timer.succeeding(on: connection) { try body(engine, connection) }
       }
+      if let result { return result }
+    }
+    return try await connections.readers.async { [timer] connection in
+      try timer.reporting(on: connection) { try body(engine, connection) }
     }
   }
 

@@ -103,6 +103,7 @@ final class Connection {
     handle = opened
     self.path = path
     self.role = role
+    cachedReads = CachedFileReads.support(of: opened)
     hooks = ConnectionHooks(
       database: opened, busyTimeout: policy.busyTimeout, stopRequest: policy.stopRequest)
     statements = StatementCache(capacity: policy.statementCacheCapacity)
@@ -275,6 +276,33 @@ final class Connection {
       throw SQLiteError(code: code, database: handle, sql: fixed.sql)
     }
   }
+
+  /// Whether ``withoutWaiting(_:)`` can keep its promise.
+  private let cachedReads: CachedFileReads.Support?
+
+  /// Runs `body`, whose statements only read, in at most a fixed number of steps of SQLite's
+  /// virtual machine, and without waiting for a lock or for the disk.
+  ///
+  /// - Throws: What `body` throws; ``SQLiteError`` of any kind where a statement would have to wait
+  ///   or takes longer. No transaction is then open.
+  func withoutWaiting<Result>(_ body: () throws -> Result) throws -> Result {
+    guard let cachedReads else {
+      throw SQLiteError(code: .misuse, message: "Reading this file may wait for the disk.")
+    }
+    func limited() throws -> Result {
+      try hooks.limited(toSteps: Self.stepsWithoutWaiting) { try hooks.withoutWaiting(body) }
+    }
+    switch cachedReads {
+    case .memory: return try limited()
+    case .files:
+      return try CachedFileReads.limited(toByteCount: Self.bytesWithoutWaiting, limited)
+    }
+  }
+
+  /// About 150 rows of five columns, which take 50 µs: as long as two thread changes.
+  private static let stepsWithoutWaiting: Int32 = 1000
+  /// Copying them takes about 50 µs.
+  private static let bytesWithoutWaiting = 512 * 1024
 
   /// Finalizes all cached statements. Needed before the file can be detached or replaced.
   func forgetStatements() {

@@ -26,6 +26,8 @@ final class ConnectionHooks {
   private(set) var waited = Duration.zero
   private var mayWait = true
   private var mayStop = true
+  /// Whether the first check of ``limited(toSteps:_:)`` has been.
+  private var isPastFirstCheck = false
   /// Whether all waits for locks share one timeout, which began at the first refusal.
   private var waitsOnce = false
   private var rowChanged: ((borrowing PreupdateRow) -> Void)?
@@ -102,6 +104,23 @@ final class ConnectionHooks {
       callRequest = before
       installStopCheck()
     }
+    return try body()
+  }
+
+  /// Runs `body`. A statement of it stops after `stepCount` to twice as many steps of SQLite's
+  /// virtual machine, which count over all runs of a cached statement. Nothing else stops it.
+  func limited<Result>(
+    toSteps stepCount: Int32, _ body: () throws -> Result
+  ) rethrows -> Result {
+    isPastFirstCheck = false
+    sqlite3_progress_handler(
+      database, stepCount,
+      { context in
+        let hooks = hooks(context)
+        defer { hooks.isPastFirstCheck = true }
+        return hooks.isPastFirstCheck ? 1 : 0
+      }, context)
+    defer { installStopCheck() }
     return try body()
   }
 

@@ -21,6 +21,14 @@ extension StoreError {
     )
   }
 
+  /// Following waits for a program that writes to the file.
+  static func locked(_ path: String) -> StoreError {
+    StoreError(
+      .busy,
+      "A program has held the write lock of \(path) for longer than the busy timeout. Until it ends its transaction, this member receives nothing that others commit."
+    )
+  }
+
   static func otherEpoch(_ path: String, _ store: String) -> StoreError {
     StoreError(
       .memberOutdated,

@@ -51,6 +51,13 @@ final class Membership: Sendable {
     var failures: Set<StoreError.Code> = []
     /// The schema in the version in which it was read.
     var schema: (version: Int64, schema: SharedSchema)?
+
+    /// Notes a failure of following.
+    ///
+    /// - Returns: Whether it is to be reported.
+    mutating func notesFailure(_ code: StoreError.Code) -> Bool {
+      !hasEnded && !isLeaving && failures.insert(code).inserted
+    }
   }
 
   /// Applies commits on one thread at a time.
@@ -389,19 +396,24 @@ final class Membership: Sendable {
       state.withLock { $0.failures = [] }
       return true
     } catch let error as SQLiteError where error.code.primary == .busy {
-      // A program writes to the file. The next poll tries again.
+      // A program writes to the file. The next poll tries again. SQLite has waited for the busy
+      // timeout if it has this code, and not one that extends it.
+      if error.code == .busy, isNewFailure(.busy) { report(.locked(path)) }
       return false
     } catch {
       let failure = StoreError(reporting: Self.storeError(error))
       let isNew = state.withLock { state in
         state.isNearHead = false
         state.record = nil
-        guard !state.hasEnded, !state.isLeaving else { return false }
-        return state.failures.insert(failure.code).inserted
+        return state.notesFailure(failure.code)
       }
       if isNew { report(failure) }
       return false
     }
+  }
+
+  private func isNewFailure(_ code: StoreError.Code) -> Bool {
+    state.withLock { $0.notesFailure(code) }
   }
 
   /// Has the ledger note which commit the file has: each minute, and soon after new commits.
@@ -412,9 +424,15 @@ final class Membership: Sendable {
       return noted.at.duration(to: .now) >= pause
     }
     guard isDue else { return }
+    let noted = try noteStanding()
+    state.withLock { $0.noted = (noted, .now) }
+  }
+
+  /// Has the ledger note which commit the file has now.
+  private func noteStanding() throws -> CommitNumber {
     let member = try applying { try $0.standing() }
     try ledger.note(member.member, at: member.number)
-    state.withLock { $0.noted = (member.number, .now) }
+    return member.number
   }
 
   /// Makes sure that the ledger has every commit of the store: a server that its cluster has
@@ -423,8 +441,7 @@ final class Membership: Sendable {
   /// - Throws: ``StoreError``, mostly with code `ledgerUnavailable`.
   func confirmLedger() throws {
     do {
-      let member = try applying { try $0.standing() }
-      try ledger.note(member.member, at: member.number)
+      _ = try noteStanding()
     } catch {
       throw Self.storeError(error)
     }

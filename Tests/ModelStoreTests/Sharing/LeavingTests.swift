@@ -1,3 +1,4 @@
+import Dispatch
 import Synchronization
 import Testing
 
@@ -75,6 +76,36 @@ import Testing
     cut.isOn = false
     try world.members[1].write { tx in _ = try tx.insert(Artist(id: 1, name: "Ada")) }
     try world.checkEqual()
+  }
+
+  private struct Refusal: Error {}
+
+  @Test func nothingIsReportedOfAFileThatIsHalfWayOut() throws {
+    let cut = Cut()
+    let polled = DispatchSemaphore(value: 0)
+    let ledger = MemoryLedger { step in
+      guard step == .commits, cut.isOn else { return }
+      polled.signal()
+      throw LedgerError.unreachable("cut")
+    }
+    let world = try SharedWorld(ledger: ledger)
+    world.close(0)
+    let membership = try #require(world.members[1].engine.membership)
+    /// Lets one poll fail to its end.
+    func fail() {
+      cut.isOn = true
+      for _ in 0..<2 { #expect(polled.wait(timeout: .now() + .seconds(60)) == .success) }
+    }
+    #expect(throws: Refusal.self) {
+      try membership.leaving {
+        fail()
+        #expect(world.reports.events.isEmpty)
+        throw Refusal()
+      }
+    }
+    // It stays a member, so the same failure is reported.
+    fail()
+    #expect(world.reports.events.map(\.code) == [.ledgerUnavailable])
   }
 
   @Test func anotherProcessOfTheFileIsToldToOpenItAgain() throws {

@@ -37,6 +37,24 @@ import Testing
     #expect(health.memberLags[health.member] != nil)
   }
 
+  @Test func aProgramThatKeepsTheWriteLockIsReportedOnce() throws {
+    let world = try SharedWorld()
+    world.close(1)
+    let member = try world.member(1, busyTimeout: .milliseconds(1))
+    defer { member.close() }
+    let program = try PlainDatabase(world.path(1))
+    try program.execute("BEGIN IMMEDIATE")
+    try world.members[0].write { tx in _ = try tx.insert(Artist(id: 1, name: "Ada")) }
+    while world.reports.events.isEmpty {}
+    // Polls that find the lock, too.
+    for _ in 0..<3 { #expect(SharedWorld.code { try member.refresh() } == .busy) }
+    #expect(world.reports.events.map(\.code) == [.busy])
+    #expect(world.reports.events.first?.message.contains(world.path(1)) == true)
+    try program.execute("ROLLBACK")
+    while try member.find(Artist.self, 1) == nil {}
+    #expect(world.reports.events.count == 1)
+  }
+
   @Test func aMemberThatIsBehindSaysHowFar() throws {
     let world = try SharedWorld()
     world.close(1)

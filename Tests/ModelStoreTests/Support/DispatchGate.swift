@@ -8,6 +8,16 @@ final class DispatchGate: Sendable {
 
   func open() { semaphore.signal() }
 
+  /// Waits as ``wait()`` does, without blocking a thread of the tasks.
+  func opened() async {
+    await withCheckedContinuation { continuation in
+      DispatchQueue(label: "waiting").async {
+        self.wait()
+        continuation.resume()
+      }
+    }
+  }
+
   /// Cancels `task` when the gate opens.
   ///
   /// It does so on a thread of its own. A test that resumes to cancel the task may wait minutes for

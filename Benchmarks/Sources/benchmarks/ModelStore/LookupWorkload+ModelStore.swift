@@ -14,7 +14,12 @@ extension LookupWorkload {
           }
         },
         contender("ModelStore, async") { store in
-          try await inTasks(store, keys: keys)
+          try await inTasks(keys: keys) { try await store.find(StoredTrack.self, $0) }
+        },
+        contender("ModelStore, async closure") { store in
+          try await inTasks(keys: keys) { key in
+            try await store.read { try $0.find(StoredTrack.self, key) }
+          }
         },
       ]
     }
@@ -38,13 +43,15 @@ extension LookupWorkload {
     }
   }
 
-  /// Each lookup is awaited from a task: a hop to a reader's thread and back.
-  private func inTasks(_ store: Store, keys: [Int64]) async throws -> Measurement.Timing {
+  /// Each lookup is awaited from a task.
+  private func inTasks(
+    keys: [Int64], _ find: (Int64) async throws -> StoredTrack?
+  ) async throws -> Measurement.Timing {
     var samples: [UInt64] = []
     samples.reserveCapacity(keys.count)
     for key in keys {
       let start = Stopwatch.now
-      let record = try await store.read { try $0.find(StoredTrack.self, key) }
+      let record = try await find(key)
       samples.append(Stopwatch.now - start)
       try Self.require(record, hasKey: key)
     }

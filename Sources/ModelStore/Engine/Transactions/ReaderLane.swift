@@ -30,6 +30,8 @@ extension ReaderLane: ReadingQueue {
     return owner.load(ordering: .relaxed) == thread || worker.load(ordering: .relaxed) == thread
   }
 
+  var onlyReads: Bool { true }
+
   /// Runs `body` on the calling thread when the lane is free. If a task waits for it, cancelling
   /// the task stops it.
   ///
