@@ -105,11 +105,11 @@ static inline int csqlite_checkpoint_lock(sqlite3 *db, int is_taking) {
 // Reads as pread() does, but only what the system has in memory. Returns -1 with EAGAIN where it would
 // wait for the disk, and with another error where it cannot tell:
 // https://man7.org/linux/man-pages/man2/preadv2.2.html
-static inline long csqlite_read_cached(int descriptor, void *buffer, size_t count, long long offset) {
+static inline long csqlite_read_cached(int descriptor, void *buffer, size_t count, long offset) {
 #if defined(__linux__) && defined(__LP64__) && defined(SYS_preadv2)
   const int without_waiting = 8;
   struct iovec part = {buffer, count};
-  return syscall(SYS_preadv2, descriptor, &part, 1L, (long)offset, 0L, without_waiting);
+  return syscall(SYS_preadv2, descriptor, &part, 1L, offset, 0L, without_waiting);
 #else
   (void)descriptor;
   (void)buffer;
@@ -118,6 +118,27 @@ static inline long csqlite_read_cached(int descriptor, void *buffer, size_t coun
   errno = ENOSYS;
   return -1;
 #endif
+}
+
+// pread(), on a system of 64 bits: a file system of SQLite reads with it.
+typedef long (*csqlite_read)(int descriptor, void *buffer, size_t count, long offset);
+
+// The function that the file system knows by `name`; null if it has none.
+static inline csqlite_read csqlite_system_read(sqlite3_vfs *system, const char *name) {
+#if defined(__linux__) && defined(__LP64__)
+  if (system->iVersion < 3 || system->xGetSystemCall == 0) return 0;
+  return (csqlite_read)system->xGetSystemCall(system, name);
+#else
+  (void)system;
+  (void)name;
+  return 0;
+#endif
+}
+
+// Lets the file system read with another function. Returns an SQLite result code.
+static inline int csqlite_set_system_read(sqlite3_vfs *system, const char *name, csqlite_read read) {
+  if (system->iVersion < 3 || system->xSetSystemCall == 0) return SQLITE_MISUSE;
+  return system->xSetSystemCall(system, name, (sqlite3_syscall_ptr)read);
 }
 
 // Renames a file, unless a file already has the new name. Returns 0 or an error number: EINVAL or

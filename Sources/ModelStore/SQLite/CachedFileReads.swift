@@ -24,11 +24,6 @@ enum CachedFileReads {
     case files
   }
 
-  private typealias Read =
-    @convention(c) (
-      Int32, UnsafeMutableRawPointer?, Int, off_t
-    ) -> Int
-
   /// Returns how the file of a connection can be read without waiting; nil if it cannot, for
   /// example because the program has set another file system.
   static func support(of database: OpaquePointer) -> Support? {
@@ -73,24 +68,18 @@ enum CachedFileReads {
 
   /// The function that SQLite called before; nil if SQLite has none to replace, or if the operating
   /// system cannot read without waiting. The first use installs ``limitedRead``.
-  private static let waitingRead: Read? = {
-    #if os(Linux)
-      guard let system = sqlite3_vfs_find(replacedSystem), system.pointee.iVersion >= 3,
-        let current = system.pointee.xGetSystemCall, let set = system.pointee.xSetSystemCall
-      else { return nil }
-      _ = allowance
-      // SQLite was built with one of them.
-      for name in ["pread", "pread64"] {
-        guard let read = current(system, name) else { continue }
-        let replacement = unsafeBitCast(limitedRead, to: sqlite3_syscall_ptr.self)
-        guard set(system, name, replacement) == SQLITE_OK else { continue }
-        return unsafeBitCast(read, to: Read.self)
-      }
-    #endif
+  private static let waitingRead: csqlite_read? = {
+    guard let system = sqlite3_vfs_find(replacedSystem) else { return nil }
+    _ = allowance
+    // SQLite was built with one of them.
+    for name in ["pread", "pread64"] {
+      guard let read = csqlite_system_read(system, name) else { continue }
+      if csqlite_set_system_read(system, name, limitedRead) == SQLITE_OK { return read }
+    }
     return nil
   }()
 
-  private static let limitedRead: Read = { descriptor, buffer, count, offset in
+  private static let limitedRead: csqlite_read = { descriptor, buffer, count, offset in
     guard let rest = pthread_getspecific(allowance)?.assumingMemoryBound(to: Int.self) else {
       guard let read = waitingRead else { preconditionFailure("Installed without a function.") }
       return read(descriptor, buffer, count, offset)
@@ -100,6 +89,6 @@ enum CachedFileReads {
       errno = EAGAIN
       return -1
     }
-    return csqlite_read_cached(descriptor, buffer, count, Int64(offset))
+    return csqlite_read_cached(descriptor, buffer, count, offset)
   }
 }

@@ -160,8 +160,8 @@ final class ReaderPool: Sendable {
   /// the limit, so a longer read loses at most as much as it would win.
   ///
   /// - Precondition: The files have write-ahead logs: SQLite then waits for no other connection.
-  /// - Returns: nil if `body` did not run to its end. Then run it by ``async(_:)``, which also finds
-  ///   out why. It may have read something, so it must be harmless to run it again.
+  /// - Returns: nil if `body` did not run to its end. Then run it by ``async(_:)``, which also
+  ///   finds out why. It may have read something, so it must be harmless to run it again.
   func atOnce<Result>(_ body: (Connection) throws -> Result) -> Result? {
     guard process.isCurrent,
       let taken = state.withLockUnchecked({ state in state.takeIdleReader() })
