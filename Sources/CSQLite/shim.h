@@ -105,11 +105,17 @@ static inline int csqlite_checkpoint_lock(sqlite3 *db, int is_taking) {
 // Reads as pread() does, but only what the system has in memory. Returns -1 with EAGAIN where it would
 // wait for the disk, and with another error where it cannot tell:
 // https://man7.org/linux/man-pages/man2/preadv2.2.html
+//
+// Linux 5.9 and 5.10 may return 0 although the file goes on there. SQLite would take that for zeros, so
+// the end of the file counts as something to wait for.
 static inline long csqlite_read_cached(int descriptor, void *buffer, size_t count, long offset) {
 #if defined(__linux__) && defined(__LP64__) && defined(SYS_preadv2)
   const int without_waiting = 8;
   struct iovec part = {buffer, count};
-  return syscall(SYS_preadv2, descriptor, &part, 1L, offset, 0L, without_waiting);
+  long read = syscall(SYS_preadv2, descriptor, &part, 1L, offset, 0L, without_waiting);
+  if (read != 0 || count == 0) return read;
+  errno = EAGAIN;
+  return -1;
 #else
   (void)descriptor;
   (void)buffer;

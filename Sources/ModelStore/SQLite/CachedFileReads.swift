@@ -13,49 +13,79 @@ internal import CSQLite
 ///
 /// SQLite reads a file by `pread`, which waits. Its file system "unix" accepts another function
 /// instead (<https://sqlite.org/c3ref/vfs.html>, `xSetSystemCall`). The one here is `pread` for
-/// every thread, except inside ``limited(toByteCount:_:)``. It is set for the whole process, also
-/// for other users of the library, and stays.
+/// every thread, except inside ``limited(to:_:)``. It is set for the whole process, also for other
+/// users of the library, and stays.
 enum CachedFileReads {
-  /// How a file system can be read.
-  enum Support {
-    /// By this process alone, in its memory, so no read waits.
-    case memory
-    /// Files, whose reads can be made not to wait.
-    case files
+  /// What a thread may still read.
+  struct Allowance {
+    /// Counts what SQLite itself has not kept.
+    var byteCount: Int
+    /// Whether the file's own file system can read without waiting, as far as it is known.
+    var isSupported = true
   }
 
-  /// Returns how the file of a connection can be read without waiting; nil if it cannot, for
-  /// example because the program has set another file system.
-  static func support(of database: OpaquePointer) -> Support? {
+  /// Returns whether ``limited(to:_:)`` limits the reads of a connection. It does not, for example,
+  /// if the program has set another file system.
+  static func canLimit(_ database: OpaquePointer) -> Bool {
     var system: UnsafeMutablePointer<sqlite3_vfs>?
     let code = withUnsafeMutablePointer(to: &system) {
       sqlite3_file_control(database, "main", SQLITE_FCNTL_VFS_POINTER, $0)
     }
     guard code == SQLITE_OK, let name = system?.pointee.zName.map({ String(cString: $0) }) else {
-      return nil
+      return false
     }
-    if name == MemoryFileSystem.name { return .memory }
-    return name == replacedSystem && waitingRead != nil ? .files : nil
+    return name == MemoryFileSystem.name || name == replacedSystem && waitingRead != nil
   }
 
-  /// Runs `body` on the calling thread. SQLite fails to read, with the code of an I/O error, what
-  /// is not in memory, and more than `byteCountMax` bytes.
-  ///
-  /// - Parameter byteCountMax: Counts what SQLite itself has not kept.
+  /// Runs `body`, which calls SQLite, on the calling thread. SQLite fails to read, with the code of
+  /// an I/O error, what is not in memory, and more than `allowance`.
   static func limited<Result>(
-    toByteCount byteCountMax: Int, _ body: () throws -> Result
+    to allowance: inout Allowance, _ body: () throws -> Result
   ) rethrows -> Result {
-    var rest = byteCountMax
-    return try withUnsafeMutablePointer(to: &rest) { rest in
-      pthread_setspecific(allowance, rest)
-      defer { pthread_setspecific(allowance, nil) }
+    let before = pthread_getspecific(key)
+    return try withUnsafeMutablePointer(to: &allowance) { allowance in
+      pthread_setspecific(key, allowance)
+      defer { pthread_setspecific(key, before) }
       return try body()
     }
   }
 
-  /// The calling thread's pointer to the number of bytes that it may still read; nil for a thread
-  /// that may wait.
-  private static let allowance: pthread_key_t = {
+  /// Whether the calling thread runs inside ``limited(to:_:)``.
+  static var isLimited: Bool { pthread_getspecific(key) != nil }
+
+  /// A limit of the calling thread that is lifted.
+  struct Lifted {
+    fileprivate let allowance: UnsafeMutableRawPointer?
+
+    /// Sets the limit again.
+    func restore() {
+      if let allowance { pthread_setspecific(key, allowance) }
+    }
+  }
+
+  /// Lifts the limit for a while: the program's own code, which SQLite or a decoder calls, may read
+  /// other files through SQLite.
+  static func lift() -> Lifted {
+    let allowance = pthread_getspecific(key)
+    if allowance != nil { pthread_setspecific(key, nil) }
+    return Lifted(allowance: allowance)
+  }
+
+  /// Counts bytes that the calling thread is about to read.
+  ///
+  /// - Returns: Whether it may read them.
+  static func allow(_ byteCount: Int) -> Bool {
+    guard let allowance = current else { return true }
+    allowance.pointee.byteCount -= byteCount
+    return allowance.pointee.byteCount >= 0
+  }
+
+  private static var current: UnsafeMutablePointer<Allowance>? {
+    pthread_getspecific(key)?.assumingMemoryBound(to: Allowance.self)
+  }
+
+  /// The calling thread's pointer to its allowance; nil for a thread that may wait.
+  private static let key: pthread_key_t = {
     var key = pthread_key_t()
     let code = pthread_key_create(&key, nil)
     precondition(code == 0, "pthread_key_create: \(code)")
@@ -70,25 +100,26 @@ enum CachedFileReads {
   /// system cannot read without waiting. The first use installs ``limitedRead``.
   private static let waitingRead: csqlite_read? = {
     guard let system = sqlite3_vfs_find(replacedSystem) else { return nil }
-    _ = allowance
-    // SQLite was built with one of them.
-    for name in ["pread", "pread64"] {
+    _ = key
+    // SQLite calls the first one that it has.
+    for name in ["pread64", "pread"] {
       guard let read = csqlite_system_read(system, name) else { continue }
-      if csqlite_set_system_read(system, name, limitedRead) == SQLITE_OK { return read }
+      return csqlite_set_system_read(system, name, limitedRead) == SQLITE_OK ? read : nil
     }
     return nil
   }()
 
   private static let limitedRead: csqlite_read = { descriptor, buffer, count, offset in
-    guard let rest = pthread_getspecific(allowance)?.assumingMemoryBound(to: Int.self) else {
+    guard let allowance = current else {
       guard let read = waitingRead else { preconditionFailure("Installed without a function.") }
       return read(descriptor, buffer, count, offset)
     }
-    rest.pointee -= count
-    guard rest.pointee >= 0 else {
+    guard allow(count) else {
       errno = EAGAIN
       return -1
     }
-    return csqlite_read_cached(descriptor, buffer, count, offset)
+    let read = csqlite_read_cached(descriptor, buffer, count, offset)
+    if read < 0, errno != EAGAIN, errno != EINTR { allowance.pointee.isSupported = false }
+    return read
   }
 }

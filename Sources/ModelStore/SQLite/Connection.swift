@@ -103,7 +103,7 @@ final class Connection {
     handle = opened
     self.path = path
     self.role = role
-    cachedReads = CachedFileReads.support(of: opened)
+    readsWithoutWaiting = CachedFileReads.canLimit(opened)
     hooks = ConnectionHooks(
       database: opened, busyTimeout: policy.busyTimeout, stopRequest: policy.stopRequest)
     statements = StatementCache(capacity: policy.statementCacheCapacity)
@@ -277,25 +277,22 @@ final class Connection {
     }
   }
 
-  /// Whether ``withoutWaiting(_:)`` can keep its promise.
-  private let cachedReads: CachedFileReads.Support?
+  /// Whether ``withoutWaiting(_:)`` can keep its promise, as far as it is known.
+  private var readsWithoutWaiting: Bool
 
-  /// Runs `body`, whose statements only read, in at most a fixed number of steps of SQLite's
-  /// virtual machine, and without waiting for a lock or for the disk.
+  /// Runs `body`, which reads by one statement, without waiting for a lock or for the disk. It may
+  /// read a fixed number of bytes, and run a fixed number of steps of SQLite's virtual machine.
   ///
-  /// - Throws: What `body` throws; ``SQLiteError`` of any kind where a statement would have to wait
-  ///   or takes longer. No transaction is then open.
+  /// - Throws: What `body` throws; ``SQLiteError`` of any kind where the statement would have to
+  ///   wait or takes longer. No transaction is then open.
   func withoutWaiting<Result>(_ body: () throws -> Result) throws -> Result {
-    guard let cachedReads else {
+    guard readsWithoutWaiting else {
       throw SQLiteError(code: .misuse, message: "Reading this file may wait for the disk.")
     }
-    func limited() throws -> Result {
+    var allowance = CachedFileReads.Allowance(byteCount: Self.bytesWithoutWaiting)
+    defer { readsWithoutWaiting = allowance.isSupported }
+    return try CachedFileReads.limited(to: &allowance) {
       try hooks.limited(toSteps: Self.stepsWithoutWaiting) { try hooks.withoutWaiting(body) }
-    }
-    switch cachedReads {
-    case .memory: return try limited()
-    case .files:
-      return try CachedFileReads.limited(toByteCount: Self.bytesWithoutWaiting, limited)
     }
   }
 

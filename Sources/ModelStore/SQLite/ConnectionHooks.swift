@@ -26,7 +26,7 @@ final class ConnectionHooks {
   private(set) var waited = Duration.zero
   private var mayWait = true
   private var mayStop = true
-  /// Whether the first check of ``limited(toSteps:_:)`` has been.
+  /// Whether the first check of ``limited(toSteps:_:)`` has happened.
   private var isPastFirstCheck = false
   /// Whether all waits for locks share one timeout, which began at the first refusal.
   private var waitsOnce = false
@@ -107,8 +107,9 @@ final class ConnectionHooks {
     return try body()
   }
 
-  /// Runs `body`. A statement of it stops after `stepCount` to twice as many steps of SQLite's
-  /// virtual machine, which count over all runs of a cached statement. Nothing else stops it.
+  /// Runs `body`, which runs one statement. It stops after `stepCount` to twice as many steps of
+  /// SQLite's virtual machine, which count over all runs of a cached statement. Nothing else stops
+  /// it.
   func limited<Result>(
     toSteps stepCount: Int32, _ body: () throws -> Result
   ) rethrows -> Result {

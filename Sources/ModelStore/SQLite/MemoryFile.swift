@@ -61,6 +61,7 @@ final class MemoryFile: Sendable {
       return SQLITE_OK
     }
     methods.xRead = { structure, bytes, count, offset in
+      guard CachedFileReads.allow(Int(count)) else { return SQLITE_IOERR }
       let file = MemoryFile.at(structure)
       let target = UnsafeMutableRawBufferPointer(start: bytes, count: Int(count))
       let read = file.database.read(file.part, into: target, at: Int(offset))

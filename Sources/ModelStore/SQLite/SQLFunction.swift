@@ -101,6 +101,8 @@ extension SQLFunction {
     _ context: OpaquePointer, _ count: Int,
     _ arguments: UnsafeMutablePointer<OpaquePointer?>?
   ) {
+    let limit = CachedFileReads.lift()
+    defer { limit.restore() }
     do {
       var values: [SQLValue] = []
       for index in 0..<count { values.append(try SQLValue(of: arguments?[index], at: index)) }

@@ -169,7 +169,8 @@ struct Statement: ~Copyable {
   static func countFailure() { failures.add(1, ordering: .relaxed) }
 
   private func failure(_ code: Int32) -> SQLiteError {
-    Self.countFailure()
+    // Only reads are given up, and they undo nothing.
+    if !CachedFileReads.isLimited { Self.countFailure() }
     return SQLiteError(code: code, database: sqlite3_db_handle(handle), sql: sql)
   }
 }

@@ -25,7 +25,7 @@ extension StoreError {
   static func locked(_ path: String) -> StoreError {
     StoreError(
       .busy,
-      "A program has held the write lock of \(path) for longer than the busy timeout. Until it ends its transaction, this member receives nothing that others commit."
+      "A program has kept \(path) locked for longer than the busy timeout. Until it ends its transaction, this member receives nothing that others commit."
     )
   }
 

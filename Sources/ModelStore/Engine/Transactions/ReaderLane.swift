@@ -5,7 +5,7 @@ internal import Synchronization
 ///
 /// A synchronous body runs on the calling thread. Its turn is a lock, which costs a fraction of a
 /// turn on a dispatch queue. An asynchronous body runs on the lane's own thread, so that reading
-/// never occupies a thread of the cooperative pool.
+/// never occupies a thread of the cooperative pool for long.
 final class ReaderLane: Sendable {
   /// The connection, until the lane is closed. The body that has the turn holds the lock.
   private let turn: BargingMutex<Connection?>

@@ -153,11 +153,11 @@ final class ReaderPool: Sendable {
     }
   }
 
-  /// Runs `body` on the calling thread if that needs to wait for nothing: a connection is idle,
-  /// what SQLite reads is in memory, and no lock is held elsewhere.
+  /// Runs `body` on the calling thread if it need not wait: a connection is idle, what SQLite reads
+  /// is in memory, and no lock is held elsewhere.
   ///
-  /// The time is limited, too, so that a task may call it. A thread change takes as long as about
-  /// the limit, so a longer read loses at most as much as it would win.
+  /// The time is limited, too, so that a task may call it. Two thread changes take about as long as
+  /// the limit, so a longer read loses at most as much as a shorter one wins.
   ///
   /// - Precondition: The files have write-ahead logs: SQLite then waits for no other connection.
   /// - Returns: nil if `body` did not run to its end. Then run it by ``async(_:)``, which also

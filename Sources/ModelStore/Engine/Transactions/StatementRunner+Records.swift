@@ -29,8 +29,14 @@ extension StatementRunner {
   ) throws {
     try run(text.sql, of: schema) { statement in
       try statement.bind(text)
+      let isLimited = CachedFileReads.isLimited
       do {
-        try statement.forEachRowOfRun(body)
+        try statement.forEachRowOfRun { row in
+          guard isLimited else { return try body(row) }
+          let limit = CachedFileReads.lift()
+          defer { limit.restore() }
+          try body(row)
+        }
       } catch let error as ColumnError {
         let row = RowView(statement: statement.handle)
         throw StoreError(error, reading: schema, key: Self.key(in: row, of: schema))
@@ -49,6 +55,8 @@ extension StatementRunner {
     try run(sql.select, of: sql.schema) { statement in
       try Self.bind(to: statement, of: sql.schema, keyCount: sql.keyCount, bind)
       guard try statement.step() else { return }
+      let limit = CachedFileReads.lift()
+      defer { limit.restore() }
       try reading(statement, of: sql.schema, body)
     }
   }

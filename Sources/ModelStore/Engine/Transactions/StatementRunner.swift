@@ -31,6 +31,8 @@ struct StatementRunner {
     do {
       return try connection.withStatement(sql, body)
     } catch {
+      // The read begins again. Explaining why it was given up could wait.
+      if CachedFileReads.isLimited { throw error }
       // After OR FAIL and RAISE(FAIL), SQLite keeps the rows changed before the failure, and counts
       // them. https://sqlite.org/lang_conflict.html
       if connection.changeCount == 0 {
