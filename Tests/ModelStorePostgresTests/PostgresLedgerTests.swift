@@ -79,11 +79,12 @@
       }
       defer { bell.end() }
       try ledger.commit()
-      let isOpen = """
+      // Again, because the connection that notifies may open only now.
+      let ending = """
+        SELECT pg_terminate_backend(pid)::text
         FROM pg_stat_activity WHERE application_name = 'listener' AND query NOT LIKE 'LISTEN%'
         """
-      try server.execute("SELECT pg_terminate_backend(pid)::text \(isOpen)")
-      while try server.execute("SELECT 1 \(isOpen)").rowCount > 0 {}
+      while try server.execute(ending).rowCount > 0 {}
       try ledger.commit()
       let end = ContinuousClock.now + .seconds(600)
       while count.withLock({ $0 }) == 0 { try #require(ContinuousClock.now < end) }
