@@ -15,7 +15,11 @@ import Testing
     for round in 0..<FaultOptions.killCount {
       if round % Self.killsPerFile == 0 { try storm.beginFile() }
       let findings =
-        round % 5 == 4 ? try storm.killImport() : try storm.killWriter(mode: "after")
+        switch round % 5 {
+        case 4: try storm.killImport()
+        case 3: try storm.killAcknowledgingWriter(mode: "after")
+        default: try storm.killWriter(mode: "after")
+        }
       try #require(findings == [], "round \(round), seed \(seed)")
     }
     print("kill storm: \(storm.total) transactions acknowledged, none lost")

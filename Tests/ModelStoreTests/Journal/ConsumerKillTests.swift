@@ -19,7 +19,8 @@ import Testing
     let world = try KillWorld()
     for round in 0..<Self.roundCount {
       let pauses = (0..<3).map { _ in Int.random(in: 1_000...30_000, using: &generator) }
-      async let writer: Void = world.write(round: round, killedAfter: pauses[0])
+      let writes = Int.random(in: 0...3, using: &generator)
+      async let writer: Void = world.write(round: round, writes: writes, killedAfter: pauses[0])
       async let exact: Void = world.consumeExactly(killedAfter: pauses[1])
       async let plain: Void = world.consume(killedAfter: pauses[2])
       _ = await (writer, exact, plain)
@@ -35,7 +36,7 @@ import Testing
 
   @Test func aCursorThatIsSavedBeforeTheWorkIsFound() async throws {
     let world = try KillWorld()
-    await world.write(round: 0, killedAfter: 30_000)
+    await world.write(round: 0, writes: 1, killedAfter: 30_000)
     #expect(try world.findings() == [])
     await world.consumeWrongly()
     let findings = try world.findings()
@@ -44,7 +45,7 @@ import Testing
 
   @Test func aChangeThatIsReportedBeforeItsCommitIsFound() async throws {
     let world = try KillWorld()
-    await world.write(round: 0, killedAfter: 30_000)
+    await world.write(round: 0, writes: 1, killedAfter: 30_000)
     #expect(try world.findings() == [])
     await world.acknowledgeTooEarly()
     let findings = try world.findings()
@@ -96,16 +97,17 @@ private struct KillWorld: Sendable {
     _ = text.withCString { Glibc.write(file, $0, strlen($0)) }
   }
 
-  func write(round: Int, killedAfter microseconds: Int) async {
+  /// Writes without end, and dies `microseconds` after `writes` acknowledged writes.
+  func write(round: Int, writes: Int, killedAfter microseconds: Int) async {
     await #expect(processExitsWith: .signal(SIGKILL)) {
       [
         path = path as String, acknowledged = acknowledged as String, round = round as Int,
-        microseconds = microseconds as Int
+        writes = writes as Int, microseconds = microseconds as Int
       ] in
       let store = try KillWorld.open(path)
       let ledger = Glibc.open(acknowledged, O_WRONLY | O_APPEND)
-      KillWorld.die(after: microseconds)
       for number in 0..<1_000_000 {
+        if number == writes { KillWorld.die(after: microseconds) }
         let id = Int64(round * 1_000_000 + number)
         try store.write { tx in
           try tx.insert(Artist(id: id, name: "first"))
