@@ -41,9 +41,10 @@ extension ChangeBroker {
     to matches: inout Matches
   ) {
     let failed = state.failed
+    let lastSafe = announcement.knownObserver
     for (place, change) in published.changes.enumerated() {
       state.routes.forEach(of: change) { found in
-        guard found.number <= announcement.knownObserver,
+        guard found.number <= lastSafe,
           failed.isEmpty || !failed.contains(found.number)
         else { return }
         matches.add(found, changeAt: place)

@@ -321,14 +321,16 @@ final class ChangeBroker: Sendable {
     // A write publishes in the cascade that it belongs to, and setting it again for each observer
     // would cost more than the rest.
     let isInWave = Wave.current == announcement.wave
+    // One for all observers: a new one for each would count the references of what they share.
+    var commit = Commit(
+      changes: published, edits: announcement.edits, isReset: false, wave: announcement.wave)
     matches.forEachObserver(published.changes) { number, observer, changes, isReset in
-      let commit = Commit(
-        changes: ChangeSet(version: published.version, changes: changes),
-        edits: announcement.edits, isReset: isReset, wave: announcement.wave)
+      commit.changes = ChangeSet(version: published.version, changes: changes)
+      commit.isReset = isReset
       let outcome =
         isInWave
         ? observer.note(commit)
-        : Wave.$current.withValue(announcement.wave) { observer.note(commit) }
+        : Wave.$current.withValue(commit.wave) { observer.note(commit) }
       if outcome.contains(.ready) { noted.ready.append(observer) }
       if outcome.contains(.failed) { noted.failed.append(number) }
       if outcome.contains(.awaited) { noted.isAwaited = true }

@@ -42,7 +42,8 @@ struct ChangeRoutes: Sendable {
     init(_ model: String) { self.model = model }
   }
 
-  fileprivate struct Routes {
+  /// Not copyable: a copy for each changed row would count every reference in it.
+  fileprivate struct Routes: ~Copyable {
     /// Observers of every record of the model.
     var all: [Listener] = []
     var identity: KeyIdentity?

@@ -7,8 +7,9 @@ internal import Synchronization
 class Mailbox<Event: ObservedEvent>: Outlet, @unchecked Sendable {
   // Guard: its properties are constants and a mutex.
 
-  // The properties are ordered and sized so that a mailbox takes few bytes.
-  private struct State {
+  // The properties are ordered and sized so that a mailbox takes few bytes. Not copyable: a copy for
+  // each event would count its references.
+  private struct State: ~Copyable {
     var receiver: (any EventReceiver<Event>)?
     /// The waiting events and the waiting loop; nil for most mailboxes most of the time.
     private(set) var desk: Desk?
@@ -23,8 +24,9 @@ class Mailbox<Event: ObservedEvent>: Outlet, @unchecked Sendable {
 
     /// Appends `event`, or coalesces it into the last event if `capacity` is reached.
     ///
-    /// - Returns: Whether it needs a turn of its own on the delivery queue.
-    mutating func append(_ event: Event, capacity: UInt32) -> Bool {
+    /// - Returns: Whether it needs a turn of its own on the delivery queue, and the number of
+    ///   waiting events; nil for that if it was coalesced.
+    mutating func append(_ event: Event, capacity: UInt32) -> (needsTurn: Bool, count: Int?) {
       let desk = usedDesk()
       return desk.waiting.append(event, capacity: Int(capacity))
     }
@@ -34,18 +36,6 @@ class Mailbox<Event: ObservedEvent>: Outlet, @unchecked Sendable {
       let first = desk.waiting.popFirst()
       clearDesk()
       return first
-    }
-
-    /// The number of waiting events.
-    var waitingCount: Int { desk?.waiting.count ?? 0 }
-
-    /// The number of waiting events, if it has just become one that is reported: 64, 128, 256 and
-    /// so on.
-    var backlog: Int? {
-      guard let count = desk?.waiting.count, count >= 64, count & (count - 1) == 0 else {
-        return nil
-      }
-      return count
     }
 
     /// The first commit that the first event contains; nil when no event waits.
@@ -127,11 +117,17 @@ class Mailbox<Event: ObservedEvent>: Outlet, @unchecked Sendable {
     var reader: CheckedContinuation<Event?, Never>?
   }
 
+  /// An event, and the first commit that it contains.
+  private struct Entry {
+    let event: Event
+    let since: UInt64
+  }
+
   /// The events that are not yet delivered.
   private struct Waiting {
     /// All events, each with the first commit that it contains. Without the last event while that
     /// one is being coalesced.
-    private var events = WaitingLine<(event: Event, since: UInt64)>()
+    private var events = WaitingLine<Entry>()
     /// The last event while others are coalesced into it.
     private var folding: (event: Event.Folding, since: UInt64)?
     /// The pending turn of an event that cancelled out. The next event takes this turn.
@@ -143,15 +139,15 @@ class Mailbox<Event: ObservedEvent>: Outlet, @unchecked Sendable {
     var count: Int { events.count + (folding == nil ? 0 : 1) }
 
     /// - Complexity: O(size of `event`), independent of the number of waiting events.
-    mutating func append(_ event: Event, capacity: Int) -> Bool {
+    mutating func append(_ event: Event, capacity: Int) -> (needsTurn: Bool, count: Int?) {
       let isFolded = count >= capacity && !isSealed
       isSealed = false
       guard isFolded else {
         endFolding()
         let turn = freeTurn
         freeTurn = nil
-        events.append((event, turn ?? event.version))
-        return turn == nil
+        events.append(Entry(event: event, since: turn ?? event.version))
+        return (turn == nil, count)
       }
       if folding == nil {
         folding = events.popLast().map { (Event.Folding($0.event), $0.since) }
@@ -163,7 +159,7 @@ class Mailbox<Event: ObservedEvent>: Outlet, @unchecked Sendable {
         // Events before the cancelled one stay sealed.
         isSealed = !events.isEmpty
       }
-      return false
+      return (false, nil)
     }
 
     mutating func popFirst() -> Event? {
@@ -172,7 +168,7 @@ class Mailbox<Event: ObservedEvent>: Outlet, @unchecked Sendable {
     }
 
     private mutating func endFolding() {
-      if let folding { events.append((folding.event.event, folding.since)) }
+      if let folding { events.append(Entry(event: folding.event.event, since: folding.since)) }
       folding = nil
     }
 
@@ -218,15 +214,20 @@ class Mailbox<Event: ObservedEvent>: Outlet, @unchecked Sendable {
         // A write waits for this event, so it is delivered in that write's turn and never
         // coalesced.
         let isAwaited = flags.contains(.isAwaited) && !isPaused
-        let before = state.waitingCount
-        let needsTurn = state.append(event, capacity: isAwaited ? .max : state.capacity)
-        if state.waitingCount > before { backlog = state.backlog }
-        guard needsTurn, state.receiver != nil, !isPaused else { return (nil, []) }
+        let (needsTurn, count) = state.append(event, capacity: isAwaited ? .max : state.capacity)
+        if let count, Self.isReported(count) { backlog = count }
+        // It asks for the case alone, which copies no receiver.
+        guard needsTurn, case .some = state.receiver, !isPaused else { return (nil, []) }
         return (nil, isAwaited ? [.ready, .awaited] : .ready)
       }
     reader?.resume(returning: event)
     if let backlog { scope?.reportBacklog(backlog) }
     return outcome
+  }
+
+  /// Whether a number of waiting events is reported: 64, 128, 256 and so on.
+  private static func isReported(_ count: Int) -> Bool {
+    count >= 64 && count & (count - 1) == 0
   }
 
   final func beginSuppression() { state.withLock { _ = $0.flags.insert(.isSuppressed) } }
