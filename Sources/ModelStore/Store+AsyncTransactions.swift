@@ -104,13 +104,14 @@ extension Store {
   /// Returns the records that `query` selects, in its order: one statement, so one state of the
   /// store.
   ///
-  /// It reads on the task's thread if everything is in memory and it takes at most about 50 µs.
-  /// Otherwise it begins again on a reader's thread.
+  /// It reads on the task's thread if everything is in memory and it takes about 100 µs at most.
+  /// Otherwise it begins again on a reader's thread. Queries with SQL text, and those of a view,
+  /// always run there: SQLite may take long for one step of them.
   ///
   /// - Throws: ``StoreError``; `CancellationError` if you cancel the task.
   @inlinable
   public func fetch<Element>(_ query: StoreQuery<Element>) async throws -> [Element] {
-    try await singleAwaited { runner in
+    try await singleAwaited(mayReadAtOnce: query.hasShortSteps) { runner in
       try runner.records(try query.selectText(), of: query.schema)
     }
   }
@@ -133,10 +134,12 @@ extension Store {
   /// Runs one statement, which is a read transaction of its own: at once if it need not wait,
   /// otherwise on a reader's thread.
   ///
-  /// - Parameter body: May run twice.
+  /// - Parameters:
+  ///   - mayReadAtOnce: Whether SQLite can be stopped soon while it runs the statement.
+  ///   - body: May run twice.
   @usableFromInline
   func singleAwaited<Result: Sendable>(
-    _ body: @escaping @Sendable (StatementRunner) throws -> Result
+    mayReadAtOnce: Bool = true, _ body: @escaping @Sendable (StatementRunner) throws -> Result
   ) async throws -> Result {
     let engine = try open
     let connections = engine.connections
@@ -146,8 +149,8 @@ extension Store {
           connection: connection, models: engine.models, capture: nil, lists: nil,
           isWritable: false))
     }
-    let timer = engine.monitors.timeRead()
-    if connections.usesWriteAheadLog, !Task.isCancelled {
+    if mayReadAtOnce, connections.usesWriteAheadLog, !Task.isCancelled {
+      let timer = engine.monitors.timeRead()
       let read = connections.readers.atOnce { connection in
         try timer.timing(on: connection) { try run(on: connection) }
       }
@@ -156,6 +159,8 @@ extension Store {
         return read.result
       }
     }
+    // After the attempt, which is no time that the read waited for a reader.
+    let timer = engine.monitors.timeRead()
     return try await connections.readers.async { connection in
       try timer.reporting(on: connection) { try run(on: connection) }
     }

@@ -45,6 +45,12 @@ public struct StoreQuery<Element: Fetchable>: Hashable, Sendable {
   /// Whether a limit or offset restricts the result to a part of the matching records.
   package var isWindow: Bool { limit != nil || offset > 0 }
 
+  /// Whether each step of SQLite is short, so that it can be stopped soon. A view may count a table
+  /// in one step, and so may SQL text, which may also search a full-text index in one.
+  @usableFromInline var hasShortSteps: Bool {
+    !schema.isView && !(condition?.containsSQL ?? false)
+  }
+
   /// Returns the records that also meet `condition`.
   package func filter(_ condition: Condition) -> Self {
     var query = self

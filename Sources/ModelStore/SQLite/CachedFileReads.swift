@@ -1,4 +1,5 @@
 internal import CSQLite
+internal import Dispatch
 
 #if canImport(Glibc)
   internal import Glibc
@@ -12,14 +13,16 @@ internal import CSQLite
 /// the system does not have in memory fails.
 ///
 /// SQLite reads a file by `pread`, which waits. Its file system "unix" accepts another function
-/// instead (<https://sqlite.org/c3ref/vfs.html>, `xSetSystemCall`). The one here is `pread` for
-/// every thread, except inside ``limited(to:_:)``. It is set for the whole process, also for other
-/// users of the library, and stays.
+/// instead (<https://sqlite.org/c3ref/vfs.html>, `xSetSystemCall`). ``limitedRead`` is `pread`
+/// for every thread, except inside ``limited(to:_:)``. It is set for the whole process, also for
+/// other users of the library, and stays.
 enum CachedFileReads {
-  /// What a thread may still read.
+  /// How much a thread may still read, and until when.
   struct Allowance {
-    /// Counts what SQLite itself has not kept.
+    /// Bytes in SQLite's own cache do not count.
     var byteCount: Int
+    /// After this time, no further row is read.
+    var deadline: DispatchTime
     /// Whether the file's own file system can read without waiting, as far as it is known.
     var isSupported = true
   }
@@ -61,6 +64,13 @@ enum CachedFileReads {
     func restore() {
       if let allowance { pthread_setspecific(key, allowance) }
     }
+
+    /// - Throws: ``SQLiteError`` after the time of the limit.
+    func checkTime() throws {
+      let limit = allowance?.assumingMemoryBound(to: Allowance.self)
+      guard let limit, limit.pointee.deadline < .now() else { return }
+      throw SQLiteError(code: .interrupted, message: "Reading took too long.")
+    }
   }
 
   /// Lifts the limit for a while: the program's own code, which SQLite or a decoder calls, may read
@@ -101,7 +111,7 @@ enum CachedFileReads {
   private static let waitingRead: csqlite_read? = {
     guard let system = sqlite3_vfs_find(replacedSystem) else { return nil }
     _ = key
-    // SQLite calls the first one that it has.
+    // SQLite calls the first function that it has.
     for name in ["pread64", "pread"] {
       guard let read = csqlite_system_read(system, name) else { continue }
       return csqlite_set_system_read(system, name, limitedRead) == SQLITE_OK ? read : nil

@@ -1,4 +1,5 @@
 internal import CSQLite
+internal import Dispatch
 internal import Synchronization
 
 #if canImport(Glibc)
@@ -282,6 +283,7 @@ final class Connection {
 
   /// Runs `body`, which reads by one statement, without waiting for a lock or for the disk. It may
   /// read a fixed number of bytes, and run a fixed number of steps of SQLite's virtual machine.
+  /// After a fixed time it begins no further row.
   ///
   /// - Throws: What `body` throws; ``SQLiteError`` of any kind where the statement would have to
   ///   wait or takes longer. No transaction is then open.
@@ -289,7 +291,8 @@ final class Connection {
     guard readsWithoutWaiting else {
       throw SQLiteError(code: .misuse, message: "Reading this file may wait for the disk.")
     }
-    var allowance = CachedFileReads.Allowance(byteCount: Self.bytesWithoutWaiting)
+    var allowance = CachedFileReads.Allowance(
+      byteCount: Self.bytesWithoutWaiting, deadline: .now() + Self.timeWithoutWaiting)
     defer { readsWithoutWaiting = allowance.isSupported }
     return try CachedFileReads.limited(to: &allowance) {
       try hooks.limited(toSteps: Self.stepsWithoutWaiting) { try hooks.withoutWaiting(body) }
@@ -300,6 +303,8 @@ final class Connection {
   private static let stepsWithoutWaiting: Int32 = 1000
   /// Copying them takes about 50 µs.
   private static let bytesWithoutWaiting = 512 * 1024
+  /// For rows whose decoding takes longer than SQLite does.
+  private static let timeWithoutWaiting = DispatchTimeInterval.microseconds(100)
 
   /// Finalizes all cached statements. Needed before the file can be detached or replaced.
   func forgetStatements() {

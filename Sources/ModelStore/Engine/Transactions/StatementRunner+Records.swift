@@ -35,6 +35,7 @@ extension StatementRunner {
           guard isLimited else { return try body(row) }
           let limit = CachedFileReads.lift()
           defer { limit.restore() }
+          try limit.checkTime()
           try body(row)
         }
       } catch let error as ColumnError {
@@ -53,7 +54,12 @@ extension StatementRunner {
     _ body: (borrowing RowView) throws -> Void
   ) throws {
     try run(sql.select, of: sql.schema) { statement in
-      try Self.bind(to: statement, of: sql.schema, keyCount: sql.keyCount, bind)
+      do {
+        // A key type of the program encodes itself.
+        let limit = CachedFileReads.lift()
+        defer { limit.restore() }
+        try Self.bind(to: statement, of: sql.schema, keyCount: sql.keyCount, bind)
+      }
       guard try statement.step() else { return }
       let limit = CachedFileReads.lift()
       defer { limit.restore() }

@@ -7,8 +7,8 @@ internal import Synchronization
 class Mailbox<Event: ObservedEvent>: Outlet, @unchecked Sendable {
   // Guard: its properties are constants and a mutex.
 
-  // The properties are ordered and sized so that a mailbox takes few bytes. Not copyable: a copy for
-  // each event would count its references.
+  // The properties are ordered and sized so that a mailbox takes few bytes. Not copyable: a copy
+  // for each event would count its references.
   private struct State: ~Copyable {
     var receiver: (any EventReceiver<Event>)?
     /// The waiting events and the waiting loop; nil for most mailboxes most of the time.
