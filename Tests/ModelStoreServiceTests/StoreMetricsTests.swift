@@ -47,6 +47,8 @@
       try world.store.addMonitor(QueueMonitor(continuation: continuation))
       let gate = DispatchSemaphore(value: 0)
       let store = world.store
+      // A slow machine writes no less together.
+      store.engine.line.setDurationMax(.seconds(600))
       // The first write holds the writer until all others wait behind it.
       let first = Task { try await store.writeAlone { _ in gate.wait() } }
       var queued = stream.makeAsyncIterator()
@@ -57,6 +59,8 @@
         }
       }
       for _ in others { await queued.next() }
+      // The event comes before the write waits.
+      while store.engine.line.waitingCount < others.count { await Task.yield() }
       gate.signal()
       try await first.value
       for other in others { try await other.value }

@@ -149,9 +149,9 @@ private struct DamagedFiles {
     }
   }
 
-  /// Runs a program with 4 GB of address space; one that hangs for a minute is killed (137).
+  /// Runs a program with 4 GB of address space; one that hangs for ten minutes is killed (137).
   static func run(_ words: [String]) throws -> Int32 {
-    let script = #"ulimit -v 4000000; ulimit -c 0; exec timeout -s KILL 60 "$@""#
+    let script = #"ulimit -v 4000000; ulimit -c 0; exec timeout -s KILL 600 "$@""#
     return try Programs.run(["/bin/sh", "-c", script, "sh"] + words)
   }
 

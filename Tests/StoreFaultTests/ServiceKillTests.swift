@@ -6,7 +6,7 @@
 
   /// Services that end under load, by SIGKILL or SIGTERM: no acknowledged write is lost, and the
   /// worker processes every change, in the order of each record.
-  @Suite(.tags(.fault), .serialized, .timeLimit(.minutes(20))) struct ServiceKillTests {
+  @Suite(.tags(.fault), .serialized, .timeLimit(.minutes(60))) struct ServiceKillTests {
     @Test func aKilledServiceLosesNothingAndItsWorkerResumes() throws {
       let seed = FaultOptions.seed
       var generator = SeededGenerator(seed: seed)

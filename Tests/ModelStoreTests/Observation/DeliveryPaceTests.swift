@@ -4,7 +4,7 @@ import Testing
 
 /// The thread of the delivery queue stays awake for the next commit, and never keeps a thread that
 /// waits for the queue. Here it would stay awake forever.
-@Suite(.tags(.unit), .timeLimit(.minutes(5))) struct DeliveryPaceTests {
+@Suite(.tags(.unit), .timeLimit(.minutes(60))) struct DeliveryPaceTests {
   private let broker = ChangeBroker(pace: DeliveryPace(moment: .max))
   private let told = Recorder<Int>()
 

@@ -264,8 +264,7 @@ import Testing
       subject = try shop.store.subject(\Album.title, of: 1)
     }
     // A queue of the store may still hold the last reference for the block that it is ending.
-    for _ in 0..<10_000_000 where engine != nil { sched_yield() }
-    #expect(engine == nil)
+    while engine != nil { sched_yield() }
     #expect(failure { try subject.send("x") }?.code == .misuse)
     #expect(failure { try subject.stream.subscribe { _ in } }?.code == .misuse)
   }

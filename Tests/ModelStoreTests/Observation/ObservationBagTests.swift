@@ -388,8 +388,7 @@ import Testing
       #expect(shop.registry.count == 2)
     }
     // A queue of the store may still hold the last reference for the block that it is ending.
-    for _ in 0..<10_000_000 where engine != nil { sched_yield() }
-    #expect(engine == nil)
+    while engine != nil { sched_yield() }
     bag.removeAll()
     withExtendedLifetime(person) {}
   }

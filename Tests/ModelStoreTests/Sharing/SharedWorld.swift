@@ -57,7 +57,7 @@ final class SharedWorld {
   func path(_ number: Int) -> String { directory.file("\(number).store") }
 
   /// Opens a member's file, which begins from the ledger's snapshot if it does not exist.
-  func member(_ number: Int, busyTimeout: Duration = .seconds(5)) throws -> Store {
+  func member(_ number: Int, busyTimeout: Duration = .seconds(60)) throws -> Store {
     var configuration = StoreConfiguration(busyTimeout: busyTimeout, changeJournal: .full)
     configuration.ledger = shared
     return try open(number, configuration)

@@ -11,7 +11,7 @@ import Testing
     let place = try Workplace()
     try place.makeMusic()
     #expect(try place.run("journal", "on").code == 0)
-    let watch = try WatchProcess(place, ["Track", "--count", "2", "--timeout", "30s"])
+    let watch = try WatchProcess(place, ["Track", "--count", "2", "--timeout", "250s"])
     try place.runProcess("update", "Track", "1", "title=First")
     try RawDatabase(place.path("music.store"))
       .execute("UPDATE Track SET title = 'Second' WHERE id = 2")
@@ -27,7 +27,7 @@ import Testing
     let place = try Workplace()
     try place.makeMusic()
     let watch = try WatchProcess(
-      place, ["Track", "title == 'Mine'", "--count", "2", "--timeout", "30s"])
+      place, ["Track", "title == 'Mine'", "--count", "2", "--timeout", "250s"])
     let raw = try RawDatabase(place.path("music.store"))
     try raw.execute("UPDATE Track SET title = 'Mine' WHERE id = 3")
     let entered = try lineOf(try watch.nextLine())
@@ -44,12 +44,12 @@ import Testing
     try place.run("journal", "on", "Track")
     for number in 1...3 { try place.run("update", "Track", "1", "seconds=\(100 + number)") }
     let all = try place.runProcess(
-      "watch", "Track", "--since", "0", "--count", "3", "--timeout", "30s")
+      "watch", "Track", "--since", "0", "--count", "3", "--timeout", "250s")
     #expect(all.code == 0, "\(all)")
     let positions = try lines(all).compactMap { $0["position"] }
     #expect(positions.count == 3)
     let rest = try place.runProcess(
-      "watch", "--since", positions[1], "--count", "1", "--timeout", "30s")
+      "watch", "--since", positions[1], "--count", "1", "--timeout", "250s")
     #expect(try lines(rest).map { $0["position"] } == [positions[2]])
   }
 
@@ -61,7 +61,7 @@ import Testing
     var positions: [String?] = []
     for _ in 1...3 {
       let one = try place.runProcess(
-        "watch", "--consumer", "tests", "--since", "0", "--count", "1", "--timeout", "30s")
+        "watch", "--consumer", "tests", "--since", "0", "--count", "1", "--timeout", "250s")
       #expect(one.code == 0, "\(one)")
       positions += try lines(one).map { $0["position"] }
     }
@@ -79,7 +79,7 @@ import Testing
     let number = try #require(Int(count.filter(\.isNumber)))
     for words in [["Artist"], ["Artist", "id > 0"]] {
       let outcome = try place.runProcess(
-        ["watch"] + words + ["--snapshot", "--count", "\(number)", "--timeout", "30s"])
+        ["watch"] + words + ["--snapshot", "--count", "\(number)", "--timeout", "250s"])
       #expect(outcome.code == 0, "\(outcome)")
       #expect(try lines(outcome).allSatisfy { $0["op"] == "snapshot" })
     }
@@ -140,7 +140,7 @@ import Testing
     let place = try Workplace()
     try place.makeMusic()
     try place.run("journal", "on")
-    let watch = try WatchProcess(place, ["Track", "--count", "1", "--timeout", "60s"])
+    let watch = try WatchProcess(place, ["Track", "--count", "1", "--timeout", "250s"])
     try RawDatabase(place.path("music.store")).execute(
       "BEGIN; DELETE FROM _ms_journal; UPDATE Track SET seconds = 5 WHERE id = 2; COMMIT")
     let outcome = try watch.finish()
@@ -156,7 +156,7 @@ import Testing
     try place.makeMusic()
     try place.run("journal", "on")
     let raw = try RawDatabase(place.path("music.store"))
-    let watch = try WatchProcess(place, ["Track", "--count", "41", "--timeout", "30s"])
+    let watch = try WatchProcess(place, ["Track", "--count", "41", "--timeout", "250s"])
     try raw.execute("UPDATE Track SET seconds = 5 WHERE id = 50")
     #expect(try lineOf(try watch.nextLine())["id"] == "50")
     try raw.execute(
@@ -176,7 +176,7 @@ import Testing
       let raw = try RawDatabase(place.path("music.store"))
       try raw.execute("UPDATE Track SET seconds = 4 WHERE id <= 40")
       let watch = try WatchProcess(
-        place, ["Track", "--count", "2", "--timeout", "30s", "-o", "plain"] + words)
+        place, ["Track", "--count", "2", "--timeout", "250s", "-o", "plain"] + words)
       try raw.execute(
         "BEGIN; DELETE FROM _ms_journal; UPDATE Track SET seconds = 5 WHERE id = 2; COMMIT")
       #expect(try watch.nextLine().contains("~ Track 2"))
@@ -244,7 +244,7 @@ import Testing
       try place.makeMusic()
       try place.run("journal", "on")
       let raw = try RawDatabase(place.path("music.store"))
-      let watch = try WatchProcess(place, ["Track", "--timeout", "30s"] + words)
+      let watch = try WatchProcess(place, ["Track", "--timeout", "250s"] + words)
       let gap =
         "gap: Track: triggers of the journal are missing, changed or older than the table, so "
         + "changes may be missing (storecli journal on Track)\n"

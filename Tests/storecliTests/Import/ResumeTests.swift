@@ -110,7 +110,7 @@ import Testing
 
   /// Another process is ahead: what it committed is not written again. The pipe of the slower one
   /// gives its second batch only after the faster one has ended.
-  @Test(.timeLimit(.minutes(5))) func twoProcessesCannotContinueOneImport() throws {
+  @Test(.timeLimit(.minutes(60))) func twoProcessesCannotContinueOneImport() throws {
     let place = try shop()
     try place.write("name\na\nb\nc\nbad\n", to: "Item.csv")
     let token = try token(in: try place.run("import", "Item.csv", "--batch", "2").err)
@@ -123,7 +123,7 @@ import Testing
     try process.run()
     // The end of the process ends every wait for what it says.
     let watchdog = DispatchWorkItem { kill(process.processIdentifier, SIGKILL) }
-    DispatchQueue.global().asyncAfter(deadline: .now() + 120, execute: watchdog)
+    DispatchQueue.global().asyncAfter(deadline: .now() + 600, execute: watchdog)
     defer { watchdog.cancel() }
     let input = try FileHandle(forUpdating: place.url("pipe"))
     try input.write(contentsOf: Data("name\na\nb\n".utf8))

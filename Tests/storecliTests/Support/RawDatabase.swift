@@ -8,7 +8,7 @@ final class RawDatabase {
 
   init(_ path: String) throws {
     try #require(sqlite3_open(path, &handle) == SQLITE_OK)
-    sqlite3_busy_timeout(handle, 5000)
+    sqlite3_busy_timeout(handle, 60_000)
   }
 
   deinit {
@@ -40,7 +40,7 @@ final class RawDatabase {
   /// Whether no other connection writes at this moment; waits for nothing.
   func canBegin() throws -> Bool {
     sqlite3_busy_timeout(handle, 0)
-    defer { sqlite3_busy_timeout(handle, 5000) }
+    defer { sqlite3_busy_timeout(handle, 60_000) }
     let code = sqlite3_exec(handle, "BEGIN IMMEDIATE; ROLLBACK", nil, nil, nil)
     try #require(code == SQLITE_OK || code == SQLITE_BUSY)
     return code == SQLITE_OK

@@ -151,7 +151,7 @@ import Testing
     let world = try WatchWorld(journal: [])
     let watch = try WatchProcess(
       world.place,
-      ["Track", "title == 'Mine'", "--count", "2", "--timeout", "60s", "--exec", "cat"])
+      ["Track", "title == 'Mine'", "--count", "2", "--timeout", "250s", "--exec", "cat"])
     try world.set("title = 'Mine'", of: 3)
     #expect(try told(try watch.nextLine()) == ["+ 3"])
     try world.set("title = 'Yours'", of: 3)

@@ -37,7 +37,7 @@ import Testing
   @Test func changesReadOneByOneAreReportedLikeChangesReadTogether() throws {
     let (world, _) = try world()
     let watch = try WatchProcess(
-      world.place, ["Track", "seconds > 400", "--count", "6", "--timeout", "60s"])
+      world.place, ["Track", "seconds > 400", "--count", "6", "--timeout", "250s"])
     try play(world)
     let outcome = try watch.finish()
     #expect(outcome.code == 0, "\(outcome)")
@@ -51,7 +51,7 @@ import Testing
     for _ in 1...2 {
       let outcome = try world.place.runProcess(
         "watch", "Track", "--where", "seconds > 400", "--consumer", "long", "--since", start,
-        "--count", "3", "--timeout", "30s")
+        "--count", "3", "--timeout", "250s")
       #expect(outcome.code == 0, "\(outcome)")
       lines += try told(outcome.out)
     }
