@@ -30,6 +30,32 @@ import Testing
     #expect(ended.status == run.wantedStatus)
   }
 
+  /// SwiftPM's message when two programs begin to test a build at once.
+  @Test func aProgramThatCouldNotBeginBeginsAgain() throws {
+    let directory = try TemporaryDirectory()
+    try FileManager.default.createDirectory(
+      atPath: directory.file(".build"), withIntermediateDirectories: true)
+    let stub = """
+      #!/bin/sh
+      if [ -f began ]; then
+        echo "✔ Test run with 1 test in 0 suites passed after 0.1 seconds."
+      else
+        touch began
+        echo "error: unable to attach DB: error: database is locked"
+        exit 1
+      fi
+      """
+    try Data(stub.utf8).write(to: URL(fileURLWithPath: directory.file("swift")))
+    #expect(chmod(directory.file("swift"), 0o755) == 0)
+    let ended = try ScriptRun(of: "run-tests", ["sample"], in: directory)
+    #expect(ended.status == 0)
+    #expect(
+      ended.lines == [
+        "error: unable to attach DB: error: database is locked",
+        "✔ Test run with 1 test in 0 suites passed after 0.1 seconds.",
+      ])
+  }
+
   @Test(.enabled("needs timeout") { hasTimeout }) func endsTestsThatHang() throws {
     let directory = try TemporaryDirectory()
     try FileManager.default.createDirectory(
