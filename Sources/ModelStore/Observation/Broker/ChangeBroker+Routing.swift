@@ -44,9 +44,9 @@ extension ChangeBroker {
     let lastSafe = announcement.knownObserver
     for (place, change) in published.changes.enumerated() {
       state.routes.forEach(of: change) { found in
-        guard found.number <= lastSafe,
-          failed.isEmpty || !failed.contains(found.number)
-        else { return }
+        guard found.number <= lastSafe, failed.isEmpty || !failed.contains(found.number) else {
+          return
+        }
         matches.add(found, changeAt: place)
       }
     }
