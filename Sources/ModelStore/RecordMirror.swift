@@ -13,7 +13,9 @@ package protocol RecordMirror: Sendable {
   func verify(against store: Store) throws -> [MirrorDifference]
 
   /// Deletes the copy, or these models of it.
-  func remove(models: [String]?) throws
+  ///
+  /// - Returns: false if there is none.
+  func remove(models: [String]?) throws -> Bool
 }
 
 /// What an update of a mirror did.

@@ -179,11 +179,14 @@
     /// Deletes tables of the mirror. With the last one it also deletes the schema, if the mirror
     /// created it and nothing else is in it.
     ///
-    /// - Parameter models: nil for all. Then it does nothing if the schema has no mirror.
+    /// - Parameter models: nil for all.
+    /// - Returns: false if the schema has no mirror. Then nothing was deleted.
     /// - Throws: `StoreError` with code `unknownModel` if the mirror has not such a model;
     ///   `mirrorUnavailable`, for example if a view needs a table. Then nothing was deleted.
-    public func remove(models: [String]? = nil) throws {
+    @discardableResult
+    public func remove(models: [String]? = nil) throws -> Bool {
       try transaction { mirror in
+        let isMirror = !mirror.states.isEmpty
         for name in models ?? [] where mirror.states[name] == nil {
           throw StoreError(
             .unknownModel, "The mirror \(schema) has no model \(name).", model: name)
@@ -193,11 +196,14 @@
         } else {
           try mirror.removeAll()
         }
+        return isMirror
       }
     }
 
-    /// Deletes tables of the mirror, without blocking the caller's thread.
-    public func remove(models: [String]? = nil) async throws {
+    /// Deletes tables of the mirror as the synchronous form does, without blocking the caller's
+    /// thread.
+    @discardableResult
+    public func remove(models: [String]? = nil) async throws -> Bool {
       try await Self.onQueue { try remove(models: models) }
     }
 

@@ -21,7 +21,10 @@ struct MirrorRemoveCommand: LeafCommand {
   var hasData: Bool { false }
 
   func run(_ context: CommandContext) throws -> ExitCode {
-    try context.mirror(mirror).remove(models: models.isEmpty ? nil : models)
+    guard try context.mirror(mirror).remove(models: models.isEmpty ? nil : models) else {
+      try context.console.say("the schema \(mirror.schema) has no mirror")
+      return .ok
+    }
     let what = models.isEmpty ? "the mirror" : models.joined(separator: ", ")
     try context.console.say("removed \(what) in the schema \(mirror.schema)")
     return .ok
