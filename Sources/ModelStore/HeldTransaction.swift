@@ -81,9 +81,11 @@ struct TransactionStep {
   /// - Complexity: Linear in both lists.
   init(from earlier: [RecordChange], to later: [RecordChange], in schema: StoreSchema) {
     var before: [ChangedRecord: RecordChange] = [:]
-    for change in earlier { before[ChangedRecord(model: change.model, key: change.key)] = change }
+    for change in earlier {
+      before[ChangedRecord(model: change.model, key: change.recordKey)] = change
+    }
     for change in later {
-      let record = ChangedRecord(model: change.model, key: change.key)
+      let record = ChangedRecord(model: change.model, key: change.recordKey)
       guard let known = before.removeValue(forKey: record) else {
         changes.append(change)
         continue
@@ -92,7 +94,7 @@ struct TransactionStep {
     }
     // What the statement changed back to the state before the transaction is no net change now.
     for change in earlier {
-      let record = ChangedRecord(model: change.model, key: change.key)
+      let record = ChangedRecord(model: change.model, key: change.recordKey)
       guard before[record] != nil else { continue }
       add(change, from: change.new, to: change.old, in: schema)
     }

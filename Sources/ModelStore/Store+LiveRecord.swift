@@ -11,7 +11,7 @@ extension Store {
       model, schema, key: try Observed.record(model, key).content.get().whole.key, order: nil,
       events: { commit, current in
         if commit.isReset { return [try LiveRecord.State(current)] }
-        return try commit.changes.changes.map { try LiveRecord.State($0.new) }
+        return try commit.changes.map { try LiveRecord.State($0.new) }
       }, prior: nil)
     let observer = lease.makeObserver(observation, of: schema, coalescing: .latest)
     return try engine.atRest(observation.key, of: schema) { image in

@@ -114,12 +114,13 @@ struct ChangeCapture {
     rows[row].latest = image.map { Latest(image: $0, certainty: failureCount &+ rollbackCount) }
   }
 
-  /// Returns the row as its latest touch left it; nil if it must be read from the table.
+  /// Returns the row at index `row` as its latest touch left it; nil if it must be read from the
+  /// table.
   ///
   /// - Parameter failureCount: The number of statements that failed so far. If it has increased,
   ///   SQLite may have undone the touch.
-  func latestImage(of row: TouchedRow, failureCount: UInt64) -> [SQLValue]? {
-    guard let latest = row.latest, latest.certainty == failureCount &+ rollbackCount else {
+  func latestImage(of row: Int, failureCount: UInt64) -> [SQLValue]? {
+    guard let latest = rows[row].latest, latest.certainty == failureCount &+ rollbackCount else {
       return nil
     }
     return latest.image
@@ -193,13 +194,14 @@ struct ChangeCapture {
   /// key. Rows that concern no observer are left out.
   ///
   /// - Parameters:
-  ///   - before: Reads a touched row as of before the transaction; for rows that need a snapshot.
-  ///   - after: Reads the current state of a touched row; nil when it is deleted.
+  ///   - before: Reads the row at an index in ``rows`` as of before the transaction; for rows that
+  ///     need a snapshot.
+  ///   - after: Reads the current state of the row at an index in ``rows``; nil when it is deleted.
   /// - Complexity: Linear in the touched rows.
   func netChanges(
     tables: [TrackedTable],
-    before: (TouchedRow) throws -> [SQLValue]?,
-    after: (TouchedRow) throws -> [SQLValue]?
+    before: (_ row: Int) throws -> [SQLValue]?,
+    after: (_ row: Int) throws -> [SQLValue]?
   ) rethrows -> [RecordChange] {
     guard rows.contains(where: \.isWanted) else { return [] }
     let notes = foldedMarks()
@@ -216,7 +218,7 @@ struct ChangeCapture {
         table: row.table, key: Self.key(of: image, in: tables[row.table], row.identity))
       if let index = places[place] { return index }
       places[place] = records.count
-      records.append(NetRecord(table: row.table, key: place.key))
+      records.append(NetRecord(table: row.table, key: RecordKey(place.key)))
       return records.count - 1
     }
     // A row that concerns no observer may be one record with a row that does.
@@ -225,10 +227,10 @@ struct ChangeCapture {
       guard row.isWanted || !tables[row.table].rowsAreRecords && wantedTables.contains(row.table)
       else { continue }
       let note = notes[place] ?? RowNote()
-      if let image = row.needsSnapshot ? try before(row) : row.before {
+      if let image = row.needsSnapshot ? try before(place) : row.before {
         records[record(row, image)].old = NetRecord.Side(image: image, row: row, note: note)
       }
-      if let image = try after(row) {
+      if let image = try after(place) {
         records[record(row, image)].new = NetRecord.Side(image: image, row: row, note: note)
       }
     }
@@ -238,28 +240,32 @@ struct ChangeCapture {
   /// Returns the net changes of a table in which each row is one record, so no join is needed.
   private func changesRowByRow(
     _ notes: [Int: RowNote], _ tables: [TrackedTable],
-    _ before: (TouchedRow) throws -> [SQLValue]?, _ after: (TouchedRow) throws -> [SQLValue]?
+    _ before: (Int) throws -> [SQLValue]?, _ after: (Int) throws -> [SQLValue]?
   ) rethrows -> [RecordChange] {
     var changes: [RecordChange] = []
     changes.reserveCapacity(rows.count)
     for place in rows.indices where rows[place].isWanted {
-      let row = rows[place]
-      let old = row.needsSnapshot ? try before(row) : row.before
-      let new = try after(row)
-      guard let image = new ?? old else { continue }
-      let table = tables[row.table]
-      let key = Self.key(of: image, in: table, row.identity)
-      guard let note = row.hasMarks ? notes[place] : nil else {
+      let old = rows[place].needsSnapshot ? try before(place) : rows[place].before
+      let new = try after(place)
+      guard old != nil || new != nil else { continue }
+      let table = tables[rows[place].table]
+      guard case .rowID(let number) = rows[place].identity else {
+        preconditionFailure("A record is a row if the rowid is its key.")
+      }
+      let key = RecordKey.integer(number)
+      guard let note = rows[place].hasMarks ? notes[place] : nil else {
         // Nearly all rows are touched once. Then one origin made the whole change.
-        let (fields, changed) = Self.fields(from: old, to: new, in: table) { _ in row.provenance }
+        let provenance = rows[place].provenance
+        let (fields, changed) = Self.fields(from: old, to: new, in: table) { _ in provenance }
         guard old == nil || new == nil || !fields.isEmpty else { continue }
         changes.append(
           RecordChange(
             model: table.schema.name, key: key, old: old, new: new, fields: fields,
-            origin: row.provenance.origin, cause: row.provenance.cause, isRecreated: false,
+            origin: provenance.origin, cause: provenance.cause, isRecreated: false,
             changed: changed))
         continue
       }
+      let row = rows[place]
       var record = NetRecord(table: row.table, key: key)
       record.old = old.map { NetRecord.Side(image: $0, row: row, note: note) }
       record.new = new.map { NetRecord.Side(image: $0, row: row, note: note) }
@@ -329,7 +335,7 @@ struct ChangeCapture {
     }
 
     let table: Int
-    let key: [SQLValue]
+    let key: RecordKey
     var old: Side?
     var new: Side?
 

@@ -29,7 +29,7 @@ public struct RecordChange: Hashable, Sendable {
   /// The model's name.
   public var model: String { content.model }
   /// The record's key values, in key order. A change of key is a deletion and an insertion.
-  public var key: [SQLValue] { content.key }
+  public var key: [SQLValue] { recordKey.values }
   /// The record before, in field order; nil for an insertion.
   public var old: [SQLValue]? { content.old }
   /// The record after, in field order; nil for a deletion.
@@ -42,6 +42,8 @@ public struct RecordChange: Hashable, Sendable {
   public var cause: Cause? { content.cause }
   /// Whether the record was deleted and inserted again, which counts as an update.
   public var isRecreated: Bool { content.isRecreated }
+  /// The record's key, without an array.
+  var recordKey: RecordKey { content.key }
   /// The fields that differ, for routing.
   var changed: FieldMask { content.changed }
 
@@ -52,7 +54,7 @@ public struct RecordChange: Hashable, Sendable {
   private final class Content: Sendable {
     let derivations = Derivations()
     let model: String
-    let key: [SQLValue]
+    let key: RecordKey
     let old: [SQLValue]?
     let new: [SQLValue]?
     let fields: [ChangedField]
@@ -63,7 +65,7 @@ public struct RecordChange: Hashable, Sendable {
     let changed: FieldMask
 
     init(
-      model: String, key: [SQLValue], old: [SQLValue]?, new: [SQLValue]?, fields: [ChangedField],
+      model: String, key: RecordKey, old: [SQLValue]?, new: [SQLValue]?, fields: [ChangedField],
       origin: Origin, cause: Cause?, isRecreated: Bool, changed: FieldMask
     ) {
       self.model = model
@@ -81,13 +83,24 @@ public struct RecordChange: Hashable, Sendable {
   /// - Parameter changed: The fields in which `old` and `new` differ, or more; nil to compare them.
   ///   Only the search for observers asks for them.
   init(
-    model: String, key: [SQLValue], old: [SQLValue]?, new: [SQLValue]?,
+    model: String, key: RecordKey, old: [SQLValue]?, new: [SQLValue]?,
     fields: [ChangedField] = [], origin: Origin, cause: Cause? = nil, isRecreated: Bool = false,
     changed: FieldMask? = nil
   ) {
     content = Content(
       model: model, key: key, old: old, new: new, fields: fields, origin: origin, cause: cause,
       isRecreated: isRecreated, changed: changed ?? FieldMask(from: old, to: new))
+  }
+
+  /// Creates a change as the other initializer does, with the key's values in key order.
+  init(
+    model: String, key: [SQLValue], old: [SQLValue]?, new: [SQLValue]?,
+    fields: [ChangedField] = [], origin: Origin, cause: Cause? = nil, isRecreated: Bool = false,
+    changed: FieldMask? = nil
+  ) {
+    self.init(
+      model: model, key: RecordKey(key), old: old, new: new, fields: fields, origin: origin,
+      cause: cause, isRecreated: isRecreated, changed: changed)
   }
 
   public static func == (left: RecordChange, right: RecordChange) -> Bool {
@@ -100,7 +113,7 @@ public struct RecordChange: Hashable, Sendable {
 
   public func hash(into hasher: inout Hasher) {
     hasher.combine(model)
-    hasher.combine(key)
+    hasher.combine(recordKey)
     hasher.combine(old)
     hasher.combine(new)
   }
@@ -144,7 +157,7 @@ public struct ChangedField: Hashable, Sendable {
 /// The identity of a changed record.
 struct ChangedRecord: Hashable, Sendable {
   let model: String
-  let key: [SQLValue]
+  let key: RecordKey
 }
 
 extension RecordChange {
@@ -156,7 +169,7 @@ extension RecordChange {
     guard let old, let new = later.new else {
       guard self.old != nil || later.new != nil else { return nil }
       return RecordChange(
-        model: model, key: later.key, old: self.old, new: later.new, fields: [],
+        model: model, key: later.recordKey, old: self.old, new: later.new, fields: [],
         origin: self.old == nil ? origin : later.origin,
         cause: self.old == nil ? cause : later.cause, isRecreated: false, changed: .all)
     }
@@ -174,7 +187,7 @@ extension RecordChange {
     guard !fields.isEmpty else { return nil }
     // No observer is found by the fields of such a change, so they are not compared again.
     return RecordChange(
-      model: model, key: later.key, old: old, new: new, fields: fields, origin: origin,
+      model: model, key: later.recordKey, old: old, new: new, fields: fields, origin: origin,
       cause: cause, isRecreated: isRecreated || later.isRecreated || self.new == nil,
       changed: .all)
   }

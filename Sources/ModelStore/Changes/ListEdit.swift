@@ -46,7 +46,7 @@ struct ListIdentity: Hashable, Sendable {
   /// The name of the slots' model.
   let model: String
   /// Equal for keys that name the same owner.
-  let owner: SortKey
+  let owner: RecordIdentity
 }
 
 /// The operations of the editors on one record's list in one transaction.

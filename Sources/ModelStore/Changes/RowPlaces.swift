@@ -48,14 +48,9 @@ extension ChangeCapture.RowIdentity {
   func hash(in table: Int) -> Int {
     switch self {
     case .rowID(let number):
-      var hash = UInt64(bitPattern: number) ^ UInt64(truncatingIfNeeded: table) << 48 ^ Self.seed
-      hash = (hash ^ (hash >> 32)) &* 0x9E37_79B9_7F4A_7C15
-      hash = (hash ^ (hash >> 32)) &* 0xD6E8_FEB8_6659_FD93
-      return Int(bitPattern: UInt(hash ^ (hash >> 32)))
+      return RecordIdentity.quickHash(of: number ^ Int64(truncatingIfNeeded: table) << 48)
     case .key(let values):
       return values.hashValue ^ table
     }
   }
-
-  private static let seed = UInt64.random(in: 0 ... .max)
 }

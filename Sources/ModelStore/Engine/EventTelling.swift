@@ -31,7 +31,7 @@ final class EventTelling<Event: Sendable>: Sendable {
     guard let lease else { return }
     let (commit, observer) = (part.commit, part.observer)
     let schema = observer.fields.schema
-    Wave.$current.withValue(commit.wave.heard(at: observer.path)) {
+    Wave.$current.withValue(commit.frame.wave.heard(at: observer.path)) {
       do {
         let current =
           commit.isReset

@@ -23,29 +23,59 @@ struct KeyIdentity: Hashable, Sendable {
   /// Returns a value that is equal for keys that name the same record.
   ///
   /// - Parameter key: The key's values as the file stores them.
-  func callAsFunction(stored key: [SQLValue]) -> SortKey {
-    SortKey(values: key, terms: terms, key: [])
+  /// - Precondition: It has as many values as the key has fields.
+  func callAsFunction(stored key: [SQLValue]) -> RecordIdentity {
+    key.count == 1
+      ? self(stored: key[0]) : .encoded(SortKey(values: key, terms: terms, key: []))
   }
 
   /// As for a stored key, after the conversion that the columns apply in comparisons.
-  func callAsFunction(given key: [SQLValue]) -> SortKey {
-    SortKey(
-      values: zip(key, affinities).map { value, affinity in
+  func callAsFunction(given key: [SQLValue]) -> RecordIdentity {
+    guard key.count > 1 else { return self(given: key[0]) }
+    return self(
+      stored: zip(key, affinities).map { value, affinity in
         affinity?.converted(value) ?? value
-      }, terms: terms, key: [])
+      })
   }
 
   /// As for a stored key, for a key of one value.
-  func callAsFunction(stored value: SQLValue) -> SortKey {
+  func callAsFunction(stored value: SQLValue) -> RecordIdentity {
     precondition(terms.count == 1, "A key of \(terms.count) values is not one value.")
+    switch value {
+    case .integer(let number): return .integer(number)
+    // Numbers are compared by value, whatever their type.
+    case .real(let number) where Int64(exactly: number) != nil: return .integer(Int64(number))
+    default: break
+    }
     var encoder = SortKeyEncoder()
     encoder.encode(value, by: terms[0])
-    return SortKey(encoder)
+    return .encoded(SortKey(encoder))
   }
 
   /// As for a given key, for a key of one value.
-  func callAsFunction(given value: SQLValue) -> SortKey {
+  func callAsFunction(given value: SQLValue) -> RecordIdentity {
     precondition(terms.count == 1, "A key of \(terms.count) values is not one value.")
     return self(stored: affinities[0]?.converted(value) ?? value)
+  }
+}
+
+extension KeyIdentity {
+  /// As for a stored key, for the key of a changed record.
+  ///
+  /// - Returns: nil if a value of the key is NULL. No key finds such a record: it is identified by
+  ///   its rowid, which follows the key's values.
+  func callAsFunction(changed key: RecordKey) -> RecordIdentity? {
+    switch key {
+    case .integer(let value): self(stored: .integer(value))
+    case .values(let values): values.count == terms.count ? self(stored: values) : nil
+    }
+  }
+
+  /// As for a given key, for the key of an observed record.
+  func callAsFunction(observed key: RecordKey) -> RecordIdentity {
+    switch key {
+    case .integer(let value): self(given: .integer(value))
+    case .values(let values): self(given: values)
+    }
   }
 }

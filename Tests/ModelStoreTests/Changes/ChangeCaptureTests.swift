@@ -148,8 +148,8 @@ import Testing
 
     func reported(joining: Bool) -> [RecordChange] {
       let table = joining ? ChangeCaptureTests.table : ChangeCaptureTests.tableKnownByRowID
-      return capture.netChanges(tables: [table], before: { $0.before }) { touched in
-        guard case .rowID(let number) = touched.identity else { return nil }
+      return capture.netChanges(tables: [table], before: { capture.rows[$0].before }) { row in
+        guard case .rowID(let number) = capture.rows[row].identity else { return nil }
         return rows[number]?.value.map { [.integer(number), .integer($0)] }
       }
       .sorted { $0.key.description < $1.key.description }

@@ -51,9 +51,9 @@ import Testing
 
     func changes() -> [RecordChange] {
       capture.netChanges(
-        tables: [ChangeCaptureTests.table], before: { $0.before },
-        after: { touched in
-          guard case .rowID(let number) = touched.identity else { return nil }
+        tables: [ChangeCaptureTests.table], before: { capture.rows[$0].before },
+        after: { row in
+          guard case .rowID(let number) = capture.rows[row].identity else { return nil }
           return rows[number].map { [.integer(number), .integer($0)] }
         })
     }

@@ -13,7 +13,7 @@ private final class Witness: ChangeBroker.Observer {
   var interests: [ChangeBroker.Interest] { [ChangeBroker.Interest(model: model)] }
 
   func note(_ commit: ChangeBroker.Commit) -> ChangeBroker.Outcome {
-    told.add(commit.changes.changes.map(\.line).joined(separator: "; "))
+    told.add(commit.changes.map(\.line).joined(separator: "; "))
     return []
   }
 

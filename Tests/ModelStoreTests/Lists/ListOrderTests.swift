@@ -99,8 +99,7 @@ import Testing
   @Test func ordersUsedLongAgoAreForgotten() throws {
     let orders = ListOrders(slotCountMax: 10)
     func list(_ number: Int64) -> ListIdentity {
-      ListIdentity(
-        model: "m", owner: SortKey(values: [.integer(number)], terms: [SortTerm()], key: []))
+      ListIdentity(model: "m", owner: .integer(number))
     }
     let places = RankedTree(sorted: (0..<4).map { ListPlace(label: $0, slot: $0) })
     orders.keep(places, of: list(1))

@@ -30,7 +30,7 @@ import Testing
 
     func note(_ commit: ChangeBroker.Commit) -> ChangeBroker.Outcome {
       commits.add(
-        "\(commit.changes.version): \(commit.changes.changes.count)\(commit.isReset ? " reset" : "")"
+        "\(commit.version): \(commit.changes.count)\(commit.isReset ? " reset" : "")"
       )
       return outcomes.withLock { $0.isEmpty ? [] : $0.removeFirst() }
     }

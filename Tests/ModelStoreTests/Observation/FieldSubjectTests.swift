@@ -258,13 +258,19 @@ import Testing
   func theStoreGoes() throws {
     let subject: FieldSubject<Album, String>
     weak var engine: StoreEngine?
+    weak var broker: ChangeBroker?
     do {
       let shop = try MusicShop()
       engine = shop.store.engine
+      broker = shop.store.engine.broker
       subject = try shop.store.subject(\Album.title, of: 1)
+      // The writer asks the broker which rows concern this observer.
+      let observation = try shop.store.observe(\Album.title, of: 1) { _ in }
+      try subject.send("y")
+      observation.cancel()
     }
     // A queue of the store may still hold the last reference for the block that it is ending.
-    while engine != nil { sched_yield() }
+    while engine != nil || broker != nil { sched_yield() }
     #expect(failure { try subject.send("x") }?.code == .misuse)
     #expect(failure { try subject.stream.subscribe { _ in } }?.code == .misuse)
   }

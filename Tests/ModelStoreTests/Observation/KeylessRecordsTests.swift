@@ -57,6 +57,35 @@ import Testing
     for subscription in subscriptions + [again] { subscription.cancel() }
   }
 
+  /// Once, the program ended when a commit had such a record and another one was observed.
+  @Test(arguments: [
+    ("CREATE TABLE k (name TEXT PRIMARY KEY, v)", [SQLValue.text("a")]),
+    ("CREATE TABLE k (name TEXT, v, PRIMARY KEY (name, v))", [.text("a"), .integer(1)]),
+    ("CREATE TABLE k (name TEXT PRIMARY KEY, v)", [.null]),
+  ])
+  func recordsWithoutAKeyConcernNoObserverOfARecord(table: String, key: [SQLValue]) throws {
+    let world = try World(table)
+    let told = Recorder<String>()
+    let observer = RecordObserver(
+      ObservedFields(world.schema, fields: nil, counted: nil), of: key, coalescing: .latest)
+    observer.whenReady { part in
+      told.add(part.commit.changes.map { "\($0.operation) \($0.key)" }.joined(separator: ", "))
+    }
+    observer.enter(world.store.engine.broker)
+    try world.store.write { tx in
+      try tx.execute("INSERT INTO k VALUES (NULL, 9), (NULL, 9)")
+      try tx.execute("UPDATE k SET v = 8 WHERE name IS NULL")
+    }
+    try world.store.write { tx in
+      try tx.execute("DELETE FROM k WHERE name IS NULL")
+      try tx.execute("DELETE FROM k WHERE name = 'a'")
+    }
+    world.store.waitForDelivery()
+    #expect(told.events == (key == [.null] ? [] : ["delete \(key)"]))
+    #expect(world.failures.events == [])
+    observer.end()
+  }
+
   @Test func recordsOutOfOrderAreRefusedByTheTree() {
     let rule = LiveResult.Rule(
       schema: ModelSchema(

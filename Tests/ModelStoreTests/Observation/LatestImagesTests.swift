@@ -12,7 +12,7 @@ import Testing
     init(_ interest: ChangeBroker.Interest) { interests = [interest] }
 
     func note(_ commit: ChangeBroker.Commit) -> ChangeBroker.Outcome {
-      for change in commit.changes.changes { told.add(change) }
+      for change in commit.changes { told.add(change) }
       return []
     }
 

@@ -209,7 +209,7 @@ import Testing
           var next = state
           next[place] = row
           var touches = LiveQueryStateTests.commit(from: state, to: next, version: length)
-            .changes.changes.compactMap(rule.touch)
+            .changes.compactMap(rule.touch)
           var nextRows = rows
           guard nextRows.advance(to: length, &touches) else {
             objections.append("\(state) to \(next)")

@@ -57,16 +57,44 @@ import Testing
     let schema = ModelSchema(
       name: "n", fields: [FieldSchema(name: "id", type: .integer, isRowID: true)], key: ["id"])
     let identity = KeyIdentity(schema)
-    #expect(ObservedKey([.integer(7)]).values == [.integer(7)])
-    #expect(ObservedKey([.real(7)]).values == [.real(7)])
-    #expect(ObservedKey([.integer(7), .integer(8)]).values == [.integer(7), .integer(8)])
-    #expect(ObservedKey(nil).values == nil)
+    #expect(RecordKey([.integer(7)]).values == [.integer(7)])
+    #expect(RecordKey([.real(7)]).values == [.real(7)])
+    #expect(RecordKey([.integer(7), .integer(8)]).values == [.integer(7), .integer(8)])
     for spelled: [SQLValue] in [[.integer(7)], [.real(7)], [.text("7")]] {
-      #expect(identity(observed: ObservedKey(spelled)) == identity(stored: [.integer(7)]))
+      #expect(identity(observed: RecordKey(spelled)) == identity(stored: [.integer(7)]))
       #expect(identity(given: spelled[0]) == identity(given: spelled))
     }
     #expect(identity(stored: .integer(8)) == identity(stored: [.integer(8)]))
-    #expect(identity(observed: ObservedKey(nil)) == nil)
+    #expect(identity(stored: .real(8)) == identity(changed: RecordKey([.integer(8)])))
+    #expect(identity(stored: .real(8.5)) != identity(stored: .integer(8)))
+    #expect(identity(stored: .real(0x1p63)) != identity(stored: .integer(.max)))
+  }
+
+  /// The encoded form is the definition; a whole number has a shorter one.
+  @Test func keysAreTheSameRecordExactlyIfTheirEncodedFormsAreEqual() {
+    let numbers: [Double] = [
+      0, -0.0, 1, 1.5, 0x1p53, 0x1p53 + 2, -0x1p63, 0x1p63, 1e300, .infinity, -.infinity,
+    ]
+    let integers: [Int64] = [0, 1, -1, 1 << 53, 1 << 53 + 1, 1 << 53 + 2, .min, .max]
+    let values =
+      [.null, .text("1"), .text("a"), .text("A"), .blob([49])]
+      + numbers.map { SQLValue.real($0) } + integers.map { SQLValue.integer($0) }
+    for collation in [Collation.binary, .nocase] {
+      let field = FieldSchema(name: "k", type: .text, collation: collation)
+      let identity = KeyIdentity([field])
+      let terms = [SortTerm(collation: collation)]
+      for one in values {
+        for other in values {
+          let (left, right) = (identity(stored: one), identity(stored: other))
+          let isSame =
+            SortKey(values: [one], terms: terms, key: [])
+            == SortKey(values: [other], terms: terms, key: [])
+          #expect((left == right) == isSame, "\(one), \(other)")
+          #expect([left < right, left == right, left > right].count { $0 } == 1)
+          if isSame { #expect(left.quickHash == right.quickHash) }
+        }
+      }
+    }
   }
 
   /// Random observers and changes, compared with a search through all observers.

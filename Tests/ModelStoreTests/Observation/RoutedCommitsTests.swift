@@ -20,7 +20,7 @@ import Testing
     }
 
     func note(_ commit: ChangeBroker.Commit) -> ChangeBroker.Outcome {
-      notes.add("\(name): \(commit.changes.changes.map(\.line))")
+      notes.add("\(name): \(commit.changes.map(\.line))")
       return []
     }
 

@@ -59,3 +59,12 @@ enum SmallTable {
         changes: ChangeSet(version: version, changes: changes), isReset: false))
   }
 }
+
+extension ChangeBroker.Commit {
+  /// Creates a commit with one change as an observer of one of several changes gets it.
+  init(changes: ChangeSet, isReset: Bool) {
+    let part: Part =
+      changes.changes.count == 1 ? .one(changes.changes[0]) : .several(changes.changes)
+    self.init(Frame(version: changes.version), part, isReset: isReset)
+  }
+}

@@ -12,7 +12,7 @@ import Testing
     init(_ interest: ChangeBroker.Interest) { interests = [interest] }
 
     func note(_ commit: ChangeBroker.Commit) -> ChangeBroker.Outcome {
-      told.add(commit.isReset ? [] : commit.changes.changes)
+      told.add(commit.isReset ? [] : commit.changes)
       return []
     }
 
@@ -143,5 +143,44 @@ import Testing
       }
     }
     #expect(try sparing.statementCount() < complete.statementCount())
+  }
+
+  /// All observers of the model are found by the rowid, and two of them by the same one.
+  @Test func eachObserverOfARecordIsConcernedByItsFieldAlone() throws {
+    let world = try World(seed: 1)
+    let item = try world.store.schema.model(named: "item")
+    let told = Recorder<String>()
+    let observers = [(1, 5), (2, 5), (2, 6)].map { field, id in
+      let observer = RecordObserver(
+        ObservedFields(item, fields: [field], counted: [field]), of: [.integer(Int64(id))],
+        coalescing: .latest)
+      observer.whenReady { part in
+        let changes = part.commit.changes.map { "\($0.operation) \($0.fields.map(\.name))" }
+        told.add("\(item.fields[field].name) of \(id): \(changes.joined(separator: ", "))")
+      }
+      world.store.engine.broker.enter(observer)
+      return observer
+    }
+    func write(_ statements: String...) throws -> [String] {
+      try world.store.write { tx in for text in statements { try tx.execute(SQLText(sql: text)) } }
+      world.store.waitForDelivery()
+      return told.taken()
+    }
+    #expect(
+      try write("INSERT INTO item (id, a, t) VALUES (5, 1, 'x'), (6, 1, 'x'), (7, 1, 'x')") == [
+        "a of 5: insert []", "t of 5: insert []", "t of 6: insert []",
+      ])
+    #expect(
+      try write("UPDATE item SET a = 2", "UPDATE item SET u = id")
+        == [#"a of 5: update ["a"]"#])
+    #expect(
+      try write("UPDATE item SET t = 'y'")
+        == [#"t of 5: update ["t"]"#, #"t of 6: update ["t"]"#])
+    #expect(
+      try write("UPDATE item SET id = 8 WHERE id = 5", "UPDATE item SET id = 5 WHERE id = 7")
+        == [])
+    #expect(
+      try write("DELETE FROM item WHERE id = 5") == ["a of 5: delete []", "t of 5: delete []"])
+    withExtendedLifetime(observers) {}
   }
 }

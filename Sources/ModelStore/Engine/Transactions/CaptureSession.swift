@@ -2,9 +2,9 @@
 final class CaptureSession {
   private let plan: CapturePlan
   private let earlier: EarlierImages?
-  /// One property, because each access to a property of a class is checked for exclusivity, and
-  /// the hook runs for each row.
-  private var state: CapturedRows
+  /// Not checked for exclusivity at each access, because the hook runs for each row. While it is in
+  /// use, no SQL runs that could call the hook, and no code of the application.
+  @exclusivity(unchecked) private var state: CapturedRows
 
   /// - Parameter earlier: What earlier writes of the same transaction left, if it is shared.
   init(plan: CapturePlan, after earlier: EarlierImages? = nil) {
@@ -64,14 +64,18 @@ final class CaptureSession {
     let capture = state.capture
     return try capture.netChanges(
       tables: plan.tables,
-      before: { row in
+      before: { place in
+        let row = capture.rows[place]
         if let image = self.earlier?.image(of: row) { return image }
         return try snapshot { try self.read(row, on: $0) }
       },
-      after: { row in
-        let latest = capture.latestImage(of: row, failureCount: Statement.failureCount)
-        let image = try latest ?? self.read(row, on: connection)
-        self.earlier?.add(image, of: row, in: self.plan.tables[row.table])
+      after: { place in
+        let latest = capture.latestImage(of: place, failureCount: Statement.failureCount)
+        let image = try latest ?? self.read(capture.rows[place], on: connection)
+        if let earlier {
+          let row = capture.rows[place]
+          earlier.add(image, of: row, in: self.plan.tables[row.table])
+        }
         return image
       })
   }

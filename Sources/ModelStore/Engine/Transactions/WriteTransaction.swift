@@ -172,12 +172,7 @@ extension WriteTransaction {
   /// - Throws: ``StoreError`` with code `recordNotFound` if there is none.
   public borrowing func update<M: Model>(_ record: M) throws {
     let sql = try access.statements(for: M.self)
-    guard !sql.update.isEmpty else {
-      guard try access.record(M.self, key: record.key) != nil else {
-        throw notFound(sql.schema, try Self.values(record.key))
-      }
-      return
-    }
+    guard !sql.update.isEmpty else { return try checkStored(record, sql.schema) }
     do {
       try access.runner.run(sql.update, of: sql.schema) { statement in
         try _TransactionAccess.bind(
@@ -192,6 +187,18 @@ extension WriteTransaction {
     }
     if access.connection.changeCount == 0 {
       throw notFound(sql.schema, try Self.values(record.key))
+    }
+  }
+
+  /// Checks that the record of a model that has only a key is stored.
+  ///
+  /// Not inlined: an update would look up the type of an optional record each time.
+  ///
+  /// - Throws: ``StoreError`` with code `recordNotFound` if it is not.
+  @inline(never)
+  private borrowing func checkStored<M: Model>(_ record: M, _ schema: ModelSchema) throws {
+    guard try access.record(M.self, key: record.key) != nil else {
+      throw notFound(schema, try Self.values(record.key))
     }
   }
 

@@ -58,7 +58,7 @@ struct PastRecords {
       switch entry.content {
       case .record(let record):
         guard let layout = layouts.all[record.layout], layout.model == schema.name,
-          wanted.map({ $0 == identity(stored: record.key) }) ?? true
+          wanted.map({ $0 == identity(changed: RecordKey(record.key)) }) ?? true
         else { break }
         guard layout.detail == .full else { throw Obstacle.hadKeysOnly.error(schema, position) }
         fold.add(record)

@@ -95,7 +95,7 @@ extension ChangeBroker {
     func forEachObserver(
       _ changes: [RecordChange],
       _ body: (
-        _ number: UInt64, _ observer: any Observer, _ changes: [RecordChange], _ isReset: Bool
+        _ number: UInt64, _ observer: any Observer, _ part: Commit.Part, _ isReset: Bool
       ) -> Void
     ) {
       var start = 0
@@ -108,7 +108,8 @@ extension ChangeBroker {
           end += 1
         }
         // The matches of one observer contain each change at most once.
-        let part = count == changes.count ? changes : part(of: changes, count, in: start..<end)
+        let part =
+          count == changes.count ? .several(changes) : part(of: changes, count, in: start..<end)
         body(first.number, first.observer, part, first.first == Reason.reset.rawValue)
         start = end
       }
@@ -117,8 +118,8 @@ extension ChangeBroker {
     /// Returns the changes of some matches, in the order of the commit.
     private func part(
       of changes: [RecordChange], _ count: Int, in range: Range<Int>
-    ) -> [RecordChange] {
-      if count == 1, range.count == 1 { return [changes[matches[range.lowerBound].first]] }
+    ) -> Commit.Part {
+      if count == 1, range.count == 1 { return .one(changes[matches[range.lowerBound].first]) }
       var part: [RecordChange] = []
       part.reserveCapacity(count)
       for match in matches[range] where match.first >= 0 {
@@ -129,7 +130,7 @@ extension ChangeBroker {
           link = links[link].next
         }
       }
-      return part
+      return .several(part)
     }
   }
 }

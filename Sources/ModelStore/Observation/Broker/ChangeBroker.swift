@@ -52,28 +52,13 @@ final class ChangeBroker: Sendable {
     enum Records: Hashable, Sendable {
       case all
       /// The record with this key.
-      case one(SortKey, KeyIdentity)
+      case one(RecordIdentity, KeyIdentity)
       /// Records whose field has this value before or after the change. The value is normalized by
       /// ``QueryRegion/normalized(_:)``.
       case having(field: Int, value: SQLValue)
       /// Records whose field has a value of this range before or after the change.
       case within(ValueRange)
     }
-  }
-
-  /// The part of one commit that concerns an observer.
-  struct Commit: Sendable {
-    /// The changes of the observer's models, or of its single record.
-    var changes: ChangeSet
-    /// The edits of ordered lists, by list.
-    var edits: [ListIdentity: ListEdits] = [:]
-    /// Whether the change set is incomplete. This happens when another connection wrote, when the
-    /// schema changed, and when the observer was added while the transaction ran.
-    var isReset: Bool
-    /// Whether this is the initial state instead of a commit: the record appears as inserted.
-    var isInitial = false
-    /// The chain of callbacks that led to the writing transaction.
-    var wave = Wave()
   }
 
   /// A commit to publish to observers.
@@ -177,11 +162,9 @@ final class ChangeBroker: Sendable {
   }
 
   /// Returns whether a row that is about to change may concern an observer; see
-  /// ``ChangeRoutes/mayConcern(_:of:)``.
+  /// ``ChangeRoutes/mayConcern(_:of:)``. It holds the broker, which holds nothing of the writer.
   var concern: @Sendable (TrackedTable, borrowing PreupdateRow) -> Bool {
-    { [weak self] table, row in
-      self?.state.withLock { $0.routes.mayConcern(row, of: table) } ?? true
-    }
+    { [self] table, row in state.withLock { $0.routes.mayConcern(row, of: table) } }
   }
 
   /// Adds `observer`. No commit can come between adding it and starting it.
@@ -211,11 +194,11 @@ final class ChangeBroker: Sendable {
 
   /// Adds an observer of records, unless it has ended.
   func enter(_ observer: RecordObserver) {
-    let interests = observer.record.isAll ? observer.interests : []
+    let interests = observer.isOfAllRecords ? observer.interests : []
     let audienceChanged = state.withLock { state -> (@Sendable () -> Void)? in
       guard observer.begins(as: state.nextNumber + 1) else { return nil }
       state.nextNumber += 1
-      if observer.record.isAll {
+      if observer.isOfAllRecords {
         state.add(observer, as: state.nextNumber, interests)
       } else if state.routes.add(observer) {
         state.generation += 1
@@ -227,7 +210,7 @@ final class ChangeBroker: Sendable {
 
   /// Removes an observer of records, which has this number.
   func remove(_ observer: RecordObserver, number: UInt64) {
-    guard !observer.record.isAll else { return remove(number) }
+    guard !observer.isOfAllRecords else { return remove(number) }
     let audienceChanged = state.withLock { state -> (@Sendable () -> Void)? in
       state.failed.remove(number)
       let (isFound, changes) = state.routes.remove(observer)
@@ -321,16 +304,14 @@ final class ChangeBroker: Sendable {
     // A write publishes in the cascade that it belongs to, and setting it again for each observer
     // would cost more than the rest.
     let isInWave = Wave.current == announcement.wave
-    // One for all observers: a new one for each would count the references of what they share.
-    var commit = Commit(
-      changes: published, edits: announcement.edits, isReset: false, wave: announcement.wave)
-    matches.forEachObserver(published.changes) { number, observer, changes, isReset in
-      commit.changes = ChangeSet(version: published.version, changes: changes)
-      commit.isReset = isReset
+    let frame = Commit.Frame(
+      version: published.version, edits: announcement.edits, wave: announcement.wave)
+    matches.forEachObserver(published.changes) { number, observer, part, isReset in
+      let commit = Commit(frame, part, isReset: isReset)
       let outcome =
         isInWave
         ? observer.note(commit)
-        : Wave.$current.withValue(commit.wave) { observer.note(commit) }
+        : Wave.$current.withValue(frame.wave) { observer.note(commit) }
       if outcome.contains(.ready) { noted.ready.append(observer) }
       if outcome.contains(.failed) { noted.failed.append(number) }
       if outcome.contains(.awaited) { noted.isAwaited = true }

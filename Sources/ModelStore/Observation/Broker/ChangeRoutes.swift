@@ -36,8 +36,9 @@ struct ChangeRoutes: Sendable {
     // Guard: only the routes use it, and the broker's mutex guards them.
 
     let model: String
-    /// One property, because each access to a property of a class is checked for exclusivity.
-    var routes = Routes()
+    /// Not checked for exclusivity at each access, because the hook runs for each row. The broker's
+    /// mutex excludes a second access.
+    @exclusivity(unchecked) var routes = Routes()
 
     init(_ model: String) { self.model = model }
   }
@@ -49,7 +50,7 @@ struct ChangeRoutes: Sendable {
     var identity: KeyIdentity?
     var records = RecordTable()
     /// Observers of one record that are not a ``RecordObserver``.
-    var ofRecord: [SortKey: Listeners] = [:]
+    var ofRecord: [RecordIdentity: Listeners] = [:]
     var ofValue: [Int: [SQLValue: Listeners]] = [:]
     var ofRange: [Int: (collation: Collation, ranges: RangeIndex<Listener>)] = [:]
     /// The number of observers that read all fields, and for each field the number of others.
@@ -251,8 +252,8 @@ extension ChangeRoutes.Routes {
     guard !table.needsSnapshot, !all.contains(where: { $0.fields.isAll }) else { return true }
     do {
       // Only observers of records, found by the rowid: most rows have none.
-      if isOfRecordsOnly, table.rowsAreRecords, let identity {
-        let readers = fieldsRead(ofRecordIn: row, identity)
+      if isOfRecordsOnly, table.rowsAreRecords {
+        let readers = fieldsRead(ofRecordIn: row)
         return try !readers.isEmpty && readers.overlaps(FieldMask(changedBy: row, of: table))
       }
       let changed = try FieldMask(changedBy: row, of: table)
@@ -265,29 +266,32 @@ extension ChangeRoutes.Routes {
   }
 
   fileprivate func forEach(of change: RecordChange, _ body: (ChangeRoutes.Found) -> Void) -> Int {
-    var visited = 0
     let changed = change.changed
     func tell(_ listener: ChangeRoutes.Listener) {
-      visited += 1
       if listener.fields.overlaps(changed) { body(.seat(listener.seat)) }
     }
+    func tell(_ listeners: ChangeRoutes.Listeners?) -> Int {
+      guard let listeners else { return 0 }
+      listeners.forEachListener(tell)
+      return listeners.count
+    }
     for listener in all { tell(listener) }
-    if let identity, !records.isEmpty || !ofRecord.isEmpty {
-      let key = change.key
-      let record = key.count == 1 ? identity(stored: key[0]) : identity(stored: key)
-      records.forEach(of: record) { observer in
-        visited += 1
+    var visited = all.count
+    if let identity, !records.isEmpty || !ofRecord.isEmpty,
+      let record = identity(changed: change.recordKey)
+    {
+      visited += records.forEach(of: record) { observer in
         if observer.fields.mask.overlaps(changed) { observer.found(body) }
       }
-      if !ofRecord.isEmpty { ofRecord[record]?.forEachListener(tell) }
+      if !ofRecord.isEmpty { visited += tell(ofRecord[record]) }
     }
     for (field, values) in ofValue {
       let old = change.old.map { QueryRegion.normalized($0[field]) }
-      if let old { values[old]?.forEachListener(tell) }
+      if let old { visited += tell(values[old]) }
       guard old == nil || changed.contains(field),
         let new = change.new.map({ QueryRegion.normalized($0[field]) }), new != old
       else { continue }
-      values[new]?.forEachListener(tell)
+      visited += tell(values[new])
     }
     for (field, (collation, ranges)) in ofRange {
       let old = change.old.map { ValueRange.place(of: $0[field], collation) }
@@ -302,19 +306,21 @@ extension ChangeRoutes.Routes {
 
   /// Returns the fields read by observers that are found by the rowid before or after the change.
   /// The rowid is the key.
-  fileprivate func fieldsRead(
-    ofRecordIn row: borrowing PreupdateRow, _ identity: KeyIdentity
-  ) -> FieldMask {
-    var fields = FieldMask.none
-    func add(_ rowID: Int64) {
-      let record = identity(stored: .integer(rowID))
-      records.forEach(of: record) { fields.formUnion($0.fields.mask) }
-      if !ofRecord.isEmpty { ofRecord[record]?.forEachListener { fields.formUnion($0.fields) } }
+  fileprivate func fieldsRead(ofRecordIn row: borrowing PreupdateRow) -> FieldMask {
+    switch row.operation {
+    case .insert: return fieldsRead(of: .integer(row.newRowID))
+    case .delete: return fieldsRead(of: .integer(row.oldRowID))
+    case .update:
+      var fields = fieldsRead(of: .integer(row.oldRowID))
+      if row.newRowID != row.oldRowID { fields.formUnion(fieldsRead(of: .integer(row.newRowID))) }
+      return fields
     }
-    if row.operation != .insert { add(row.oldRowID) }
-    if row.operation == .insert || row.operation == .update && row.oldRowID != row.newRowID {
-      add(row.newRowID)
-    }
+  }
+
+  /// Returns the fields read by observers that are found by the key of a record.
+  private func fieldsRead(of record: RecordIdentity) -> FieldMask {
+    var fields = records.fieldsRead(of: record)
+    if !ofRecord.isEmpty, let listeners = ofRecord[record] { fields.formUnion(listeners.fields) }
     return fields
   }
 
@@ -328,12 +334,7 @@ extension ChangeRoutes.Routes {
     let hasSameKey = isNew && row.operation == .update && !changed.isAll
     if let identity, !hasSameKey, !records.isEmpty || !ofRecord.isEmpty {
       guard let record = try table.record(identity, in: row, isNew: isNew) else { return true }
-      var isFound = false
-      records.forEach(of: record) { observer in
-        isFound = isFound || observer.fields.mask.overlaps(changed)
-      }
-      if isFound { return true }
-      if !ofRecord.isEmpty, ofRecord[record]?.reads(changed) ?? false { return true }
+      if fieldsRead(of: record).overlaps(changed) { return true }
     }
     for (field, values) in ofValue {
       guard let value = try table.value(of: field, in: row, isNew: isNew) else { return true }
@@ -379,10 +380,26 @@ extension ChangeRoutes.Listeners {
     }
   }
 
+  fileprivate var count: Int {
+    switch self {
+    case .one: 1
+    case .several(let listeners): listeners.count
+    }
+  }
+
   fileprivate func reads(_ changed: FieldMask) -> Bool {
     switch self {
     case .one(let listener): listener.fields.overlaps(changed)
     case .several(let listeners): listeners.contains { $0.fields.overlaps(changed) }
+    }
+  }
+
+  /// The fields that they read.
+  fileprivate var fields: FieldMask {
+    switch self {
+    case .one(let listener): listener.fields
+    case .several(let listeners):
+      listeners.reduce(into: FieldMask.none) { $0.formUnion($1.fields) }
     }
   }
 
@@ -418,7 +435,7 @@ extension TrackedTable {
   /// if the row has no key: it is identified by its rowid then.
   fileprivate func record(
     _ identity: KeyIdentity, in row: borrowing PreupdateRow, isNew: Bool
-  ) throws(ColumnError) -> SortKey? {
+  ) throws(ColumnError) -> RecordIdentity? {
     if key.count == 1 {
       guard let value = try value(of: key[0], in: row, isNew: isNew), !value.isNull else {
         return nil

@@ -101,6 +101,8 @@ class Mailbox<Event: ObservedEvent>: Outlet, @unchecked Sendable {
     static var isClosed: Flags { Flags(rawValue: 8) }
     /// No further events are accepted. Waiting events can still be read.
     static var isFinished: Flags { Flags(rawValue: 16) }
+    /// There is a receiver. To look at the receiver itself would copy it.
+    static var hasReceiver: Flags { Flags(rawValue: 32) }
 
     init(rawValue: UInt8) { self.rawValue = rawValue }
 
@@ -111,10 +113,10 @@ class Mailbox<Event: ObservedEvent>: Outlet, @unchecked Sendable {
 
   /// What a mailbox has only while events or a loop wait.
   private final class Desk: @unchecked Sendable {
-    // Guard: the mailbox's mutex.
+    // Guard: the mailbox's mutex. So accesses need no check for exclusivity either.
 
-    var waiting = Waiting()
-    var reader: CheckedContinuation<Event?, Never>?
+    @exclusivity(unchecked) var waiting = Waiting()
+    @exclusivity(unchecked) var reader: CheckedContinuation<Event?, Never>?
   }
 
   /// An event, and the first commit that it contains.
@@ -201,25 +203,26 @@ class Mailbox<Event: ObservedEvent>: Outlet, @unchecked Sendable {
   /// Accepts the event of a commit.
   final func put(_ event: Event) -> ChangeBroker.Outcome {
     var backlog: Int?
-    let (reader, outcome): (CheckedContinuation<Event?, Never>?, ChangeBroker.Outcome) =
-      state.withLock { state in
-        let flags = state.flags
-        guard flags.isDisjoint(with: [.isClosed, .isFinished]) else { return (nil, []) }
-        guard !flags.contains(.isSuppressed) else {
-          state.seal()
-          return (nil, [])
-        }
-        let isPaused = flags.contains(.isPaused)
-        if !isPaused, let reader = state.takeReader() { return (reader, []) }
-        // A write waits for this event, so it is delivered in that write's turn and never
-        // coalesced.
-        let isAwaited = flags.contains(.isAwaited) && !isPaused
-        let (needsTurn, count) = state.append(event, capacity: isAwaited ? .max : state.capacity)
-        if let count, Self.isReported(count) { backlog = count }
-        // It asks for the case alone, which copies no receiver.
-        guard needsTurn, case .some = state.receiver, !isPaused else { return (nil, []) }
-        return (nil, isAwaited ? [.ready, .awaited] : .ready)
+    var reader: CheckedContinuation<Event?, Never>?
+    let outcome = state.withLock { state -> ChangeBroker.Outcome in
+      let flags = state.flags
+      guard flags.isDisjoint(with: [.isClosed, .isFinished]) else { return [] }
+      guard !flags.contains(.isSuppressed) else {
+        state.seal()
+        return []
       }
+      let isPaused = flags.contains(.isPaused)
+      if !isPaused, state.hasReader {
+        reader = state.takeReader()
+        return []
+      }
+      // A write waits for this event, so it is delivered in that write's turn and never coalesced.
+      let isAwaited = flags.contains(.isAwaited) && !isPaused
+      let (needsTurn, count) = state.append(event, capacity: isAwaited ? .max : state.capacity)
+      if let count, Self.isReported(count) { backlog = count }
+      guard needsTurn, flags.contains(.hasReceiver), !isPaused else { return [] }
+      return isAwaited ? [.ready, .awaited] : .ready
+    }
     reader?.resume(returning: event)
     if let backlog { scope?.reportBacklog(backlog) }
     return outcome
@@ -257,6 +260,7 @@ class Mailbox<Event: ObservedEvent>: Outlet, @unchecked Sendable {
     let former = state.withLock { state in
       let former = state.receiver
       state.receiver = receiver
+      state.flags.insert(.hasReceiver)
       return former
     }
     // Released outside the lock: the closure's deinitialization may run the caller's code.

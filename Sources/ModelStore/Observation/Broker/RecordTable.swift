@@ -78,12 +78,30 @@ struct RecordTable: Sendable {
 
   /// Calls `body` with each observer of the record with this key, in the order in which they were
   /// added.
-  func forEach(of key: SortKey, _ body: (RecordObserver) -> Void) {
-    guard count > 0 else { return }
+  ///
+  /// - Returns: The number of these observers.
+  @discardableResult
+  func forEach(of key: RecordIdentity, _ body: (RecordObserver) -> Void) -> Int {
+    guard count > 0 else { return 0 }
     switch slots[place(of: key)] {
-    case nil: return
-    case .one(let observer): body(observer)
-    case .several(let several): for observer in several.observers { body(observer) }
+    case nil: return 0
+    case .one(let observer):
+      body(observer)
+      return 1
+    case .several(let several):
+      for observer in several.observers { body(observer) }
+      return several.observers.count
+    }
+  }
+
+  /// Returns the fields that observers of the record with this key read.
+  func fieldsRead(of key: RecordIdentity) -> FieldMask {
+    guard count > 0 else { return .none }
+    return switch slots[place(of: key)] {
+    case nil: .none
+    case .one(let observer): observer.fields.mask
+    case .several(let several):
+      several.observers.reduce(into: FieldMask.none) { $0.formUnion($1.fields.mask) }
     }
   }
 
@@ -99,7 +117,7 @@ struct RecordTable: Sendable {
   }
 
   /// The place that has the observers of this record, or the free place where they belong.
-  private func place(of key: SortKey) -> Int {
+  private func place(of key: RecordIdentity) -> Int {
     let hash = key.quickHash
     let (mask, tag) = (slots.count - 1, Self.tag(hash))
     var place = hash & mask

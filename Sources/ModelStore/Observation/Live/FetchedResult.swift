@@ -126,7 +126,7 @@ final class FetchedResult: ChangeBroker.Observer, LiveSource, LivePublisher {
             try seeking.all(in: window)
           } else {
             try window.flatMap {
-              try seeking.rows(after: commit.changes.changes, from: old.list, in: $0)
+              try seeking.rows(after: commit.changes, from: old.list, in: $0)
             }
           }
         }
@@ -136,8 +136,8 @@ final class FetchedResult: ChangeBroker.Observer, LiveSource, LivePublisher {
     }
     guard let list else { return [] }
     var before = old
-    if !commit.isReset { before.version = commit.changes.version - 1 }
-    let new = Run(list: list, version: commit.changes.version)
+    if !commit.isReset { before.version = commit.version - 1 }
+    let new = Run(list: list, version: commit.version)
     state.withLock { $0.run = new }
     return tell(before, new, shown: new.rows, commit)
   }
@@ -169,7 +169,7 @@ final class FetchedResult: ChangeBroker.Observer, LiveSource, LivePublisher {
       state.tree = tree
     }
     let commit = ChangeBroker.Commit(
-      changes: ChangeSet(version: old.version, changes: []), isReset: false)
+      ChangeBroker.Commit.Frame(version: old.version), .several([]), isReset: false)
     return tell(old, new, shown: shown, commit)
   }
 
@@ -188,7 +188,7 @@ final class FetchedResult: ChangeBroker.Observer, LiveSource, LivePublisher {
   ) -> ChangeBroker.Outcome {
     let touches = rule.touches(
       from: old.list, to: new.list,
-      changes: FewByKey(commit.changes.changes.filter { $0.model == rule.schema.name }),
+      changes: FewByKey(commit.changes.filter { $0.model == rule.schema.name }),
       origin: commit.isReset ? .foreign : nil)
     guard !touches.isEmpty else { return [] }
     // Both images of every row are known, so a reset is as exact as any other commit.

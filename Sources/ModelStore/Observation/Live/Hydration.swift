@@ -22,7 +22,7 @@ final class Hydration: ChangeBroker.Observer {
       if commit.isReset {
         state.isOvertaken = true
       } else {
-        state.commits.append(commit.changes)
+        state.commits.append(ChangeSet(version: commit.version, changes: commit.changes))
       }
     }
     return []

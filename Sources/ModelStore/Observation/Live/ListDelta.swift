@@ -62,7 +62,7 @@ struct ListDelta: ObservedEvent {
 
   /// An element whose record differs in observed fields.
   struct ElementTouch: Sendable {
-    let element: SortKey
+    let element: RecordIdentity
     /// In field order.
     var fields: [ChangedField]
     /// Whether other fields may differ too, after a reset; then `fields` says nothing.
@@ -92,7 +92,7 @@ extension ListDelta {
     /// The first delta and the common properties of all, without touches and elements.
     private var frame: ListDelta
     private var touches = Folded<Int64, Touch>()
-    private var elements = Folded<SortKey, ElementTouch>()
+    private var elements = Folded<RecordIdentity, ElementTouch>()
     /// Slots that existed only in between. An element may have changed while it was in one of them.
     private var gone: Set<Int64> = []
     private var goneCountMax = 64

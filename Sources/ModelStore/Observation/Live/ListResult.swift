@@ -66,14 +66,16 @@ final class ListResult: ChangeBroker.Observer, LivePublisher {
       return tree
     }
 
-    func identity(_ element: SQLValue) -> SortKey { self.element(given: [element]) }
+    func identity(_ element: SQLValue) -> RecordIdentity { self.element(given: [element]) }
 
-    func identity(of change: RecordChange) -> SortKey { element(stored: change.key) }
+    func identity(of change: RecordChange) -> RecordIdentity? {
+      element(changed: change.recordKey)
+    }
   }
 
   /// One slot of an element. The order places the slots of one element next to each other.
   private struct Occurrence: Comparable, Sendable {
-    let element: SortKey
+    let element: RecordIdentity
     let place: ListPlace
 
     static func < (left: Occurrence, right: Occurrence) -> Bool {
@@ -126,21 +128,22 @@ final class ListResult: ChangeBroker.Observer, LivePublisher {
   // Called on the committing thread
 
   func note(_ commit: ChangeBroker.Commit) -> ChangeBroker.Outcome {
-    if commit.isReset { return noteReset(version: commit.changes.version) }
-    let edits = commit.edits[rule.list]
-    let changed = commit.changes.changes.compactMap { change in
+    if commit.isReset { return noteReset(version: commit.version) }
+    let changes = commit.changes
+    let edits = commit.frame.edits[rule.list]
+    let changed = changes.compactMap { change in
       change.model == rule.slots.name ? touch(change, edits) : nil
     }
     let delta: ListDelta?? = state.withLock { state in
       // The commits before this one did not concern the list.
-      state.rows.version = commit.changes.version - 1
+      state.rows.version = commit.version - 1
       let old = state.rows
       let touches = changed + Self.returned(edits, in: old, besides: changed)
-      guard state.rows.advance(to: commit.changes.version, touches) else { return nil }
+      guard state.rows.advance(to: commit.version, touches) else { return nil }
       if !rule.fields.isEmpty { update(&state.occurrences, touches) }
       let elements =
         rule.fields.isEmpty
-        ? [] : commit.changes.changes.compactMap { elementTouch($0, in: state.occurrences) }
+        ? [] : changes.compactMap { elementTouch($0, in: state.occurrences) }
       guard !touches.isEmpty || !elements.isEmpty else { return .some(nil) }
       return ListDelta(
         old: old, new: state.rows, touches: touches, elements: elements,
@@ -152,7 +155,7 @@ final class ListResult: ChangeBroker.Observer, LivePublisher {
           .database,
           "An observed list of \(rule.slots.name) was out of date when a slot of it changed; it was read again.",
           model: rule.slots.name))
-      return noteReset(version: commit.changes.version)
+      return noteReset(version: commit.version)
     }
     guard let delta else { return [] }
     return subscribers.receive(delta)
@@ -202,8 +205,7 @@ final class ListResult: ChangeBroker.Observer, LivePublisher {
     let fields = change.fields.filter { field in
       rule.elements.fieldIndex(named: field.name).map(rule.fields.contains) ?? false
     }
-    guard !fields.isEmpty else { return nil }
-    let element = rule.identity(of: change)
+    guard !fields.isEmpty, let element = rule.identity(of: change) else { return nil }
     let first = Occurrence(element: element, place: ListPlace(label: .min, slot: .min))
     let last = Occurrence(element: element, place: ListPlace(label: .max, slot: .max))
     let end = occurrences.rank(of: last) + (occurrences.contains(last) ? 1 : 0)
@@ -238,8 +240,8 @@ final class ListResult: ChangeBroker.Observer, LivePublisher {
   private func unknownElements(
     in tree: RankedTree<ListRows.Entry>
   ) -> [ListDelta.ElementTouch] {
-    var places: [SortKey: [ListPlace]] = [:]
-    var elements: [SortKey] = []
+    var places: [RecordIdentity: [ListPlace]] = [:]
+    var elements: [RecordIdentity] = []
     for entry in tree {
       let element = rule.identity(entry.element)
       if places[element] == nil { elements.append(element) }

@@ -156,10 +156,10 @@ extension LiveResult.Order {
 
   /// Returns the two sides of a change, admitted by a result or not.
   fileprivate func sides(
-    _ change: RecordChange
+    _ change: RecordChange, key: [SQLValue]
   ) -> (old: QueryDelta.Side?, new: QueryDelta.Side?) {
     // If the key is partly NULL, the change's key contains more than the key fields.
-    let key = change.key.count == content.keyFields.count ? change.key : nil
+    let key = key.count == content.keyFields.count ? key : nil
     func side(_ image: [SQLValue]) -> QueryDelta.Side {
       QueryDelta.Side(entry: key.map { entry(image, key: $0) } ?? entry(image), image: image)
     }
@@ -183,9 +183,10 @@ extension SortKeyEncoder {
 
 extension TouchedRow {
   fileprivate convenience init(_ change: RecordChange, in order: LiveResult.Order) {
-    let (old, new) = order.sides(change)
+    let key = change.key
+    let (old, new) = order.sides(change, key: key)
     self.init(
-      key: change.key, old: old, new: new, origin: change.origin, fields: change.fields,
+      key: key, old: old, new: new, origin: change.origin, fields: change.fields,
       isRecreated: change.isRecreated, order: order)
   }
 }

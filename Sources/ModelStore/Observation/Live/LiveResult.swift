@@ -47,18 +47,19 @@ final class LiveResult: ChangeBroker.Observer, LiveSource, LivePublisher {
   // Called on the committing thread
 
   func note(_ commit: ChangeBroker.Commit) -> ChangeBroker.Outcome {
-    if commit.isReset { return noteReset(version: commit.changes.version) }
+    if commit.isReset { return noteReset(version: commit.version) }
     var touches: [QueryDelta.Touch] = []
-    touches.reserveCapacity(commit.changes.changes.count)
-    for change in commit.changes.changes {
+    let changes = commit.changes
+    touches.reserveCapacity(changes.count)
+    for change in changes {
       if let touch = rule.touch(change) { touches.append(touch) }
     }
     let moved: (delta: QueryDelta, subscribers: [LiveSubscriber<QueryDelta>])? = state.withLock {
       rows in
       // The commits before this one did not concern these rows.
-      rows.version = commit.changes.version - 1
+      rows.version = commit.version - 1
       let old = rows
-      guard rows.advance(to: commit.changes.version, &touches) else { return nil }
+      guard rows.advance(to: commit.version, &touches) else { return nil }
       return (
         QueryDelta(old: old, new: rows, touches: touches, isReset: false),
         touches.isEmpty ? [] : subscribers.all
@@ -70,7 +71,7 @@ final class LiveResult: ChangeBroker.Observer, LiveSource, LivePublisher {
         .database,
         "A live query of \(rule.schema.name) was out of date when a record of it changed; it was read again.",
         model: rule.schema.name))
-    return noteReset(version: commit.changes.version)
+    return noteReset(version: commit.version)
   }
 
   private func noteReset(version: UInt64) -> ChangeBroker.Outcome {

@@ -86,7 +86,7 @@ final class QueryGroup: ChangeBroker.Observer {
   func note(_ commit: ChangeBroker.Commit) -> ChangeBroker.Outcome {
     let batch = pending.withLock { pending in
       // An older delta arrived while the group was being added, and is only a part of its commit.
-      let batch = pending.map { $0?.version == commit.changes.version ? $0 : nil }
+      let batch = pending.map { $0?.version == commit.version ? $0 : nil }
       for place in pending.indices { pending[place] = nil }
       return batch
     }

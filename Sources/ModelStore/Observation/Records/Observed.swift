@@ -127,8 +127,8 @@ extension Observed {
         events: { commit, _ in
           [
             ModelEvent(
-              changes: try commit.changes.changes.map { try ModelChange($0) },
-              version: commit.changes.version, isReset: commit.isReset)
+              changes: try commit.changes.map { try ModelChange($0) },
+              version: commit.version, isReset: commit.isReset)
           ]
         }, prior: nil)
       return Content(whole: observation, parts: [observation])

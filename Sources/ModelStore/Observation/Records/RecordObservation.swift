@@ -55,13 +55,13 @@ extension ChangeBroker.Commit {
     if isReset {
       return FieldEvent(
         old: nil, new: try current.map { try decode($0[index]) }, origin: .foreign, cause: nil,
-        version: changes.version, isReset: true, phase: phase)
+        version: version, isReset: true, phase: phase)
     }
-    let change = changes.changes.first
+    let change = firstChange
     if isInitial {
       return FieldEvent(
         old: nil, new: try change?.new.map { try decode($0[index]) }, origin: .foreign,
-        cause: nil, version: changes.version, isReset: false, phase: phase)
+        cause: nil, version: version, isReset: false, phase: phase)
     }
     guard let change else { return nil }
     let name = schema.fields[index].name
@@ -71,7 +71,7 @@ extension ChangeBroker.Commit {
       old: try change.old.map { try decode($0[index]) },
       new: try change.new.map { try decode($0[index]) },
       origin: changed?.origin ?? change.origin,
-      cause: changed == nil ? change.cause : changed?.cause, version: changes.version,
+      cause: changed == nil ? change.cause : changed?.cause, version: version,
       isReset: false, phase: phase)
   }
 
@@ -81,7 +81,7 @@ extension ChangeBroker.Commit {
   func recordChange<M: Model>(
     current: [SQLValue]?, fields: Set<String>? = nil
   ) throws -> RecordEvent<M>? {
-    let change = changes.changes.first
+    let change = firstChange
     guard isReset || isInitial || change != nil else { return nil }
     let isFollowed = !isReset && !isInitial
     return RecordEvent(
@@ -90,7 +90,7 @@ extension ChangeBroker.Commit {
       fields: (isFollowed ? change?.fields ?? [] : [])
         .filter { fields?.contains($0.name) ?? true },
       origin: isFollowed ? change?.origin ?? .foreign : .foreign,
-      cause: isFollowed ? change?.cause : nil, version: changes.version, isReset: isReset,
+      cause: isFollowed ? change?.cause : nil, version: version, isReset: isReset,
       phase: isInitial ? .initial : .after)
   }
 }

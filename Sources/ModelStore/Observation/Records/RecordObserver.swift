@@ -11,8 +11,8 @@ class RecordObserver: Mailbox<RecordPart>, ChangeBroker.Observer, @unchecked Sen
   let fields: ObservedFields
   /// Its number among the broker's observers, or one of the marks below.
   private let standing = Atomic<UInt64>(RecordObserver.isNew)
-  /// What it observes.
-  final let record: ObservedKey
+  /// The observed record's key; nil for all records.
+  private final let record: RecordKey?
 
   private static let isNew: UInt64 = 0
   private static let hasEnded = UInt64.max
@@ -23,7 +23,7 @@ class RecordObserver: Mailbox<RecordPart>, ChangeBroker.Observer, @unchecked Sen
     options: ObservationOptions = [], coalescing: CoalescingPolicy
   ) {
     self.fields = fields
-    record = ObservedKey(key)
+    record = key.map { RecordKey($0) }
     super.init(scope, options: options, coalescing: coalescing)
   }
 
@@ -34,16 +34,16 @@ class RecordObserver: Mailbox<RecordPart>, ChangeBroker.Observer, @unchecked Sen
   var context: String? { nil }
 
   /// The observed record's key; nil for all records.
-  final var key: [SQLValue]? { record.values }
+  final var key: [SQLValue]? { record?.values }
 
   /// The identity of the observed record, which finds it in the ``RecordTable``.
   ///
   /// - Precondition: It observes one record.
-  final var recordIdentity: SortKey {
-    guard let identity = fields.identity(observed: record) else {
+  final var recordIdentity: RecordIdentity {
+    guard let record else {
       preconditionFailure("An observer of all records is not found by a key.")
     }
-    return identity
+    return fields.identity(observed: record)
   }
 
   /// The observed path.
@@ -61,20 +61,21 @@ class RecordObserver: Mailbox<RecordPart>, ChangeBroker.Observer, @unchecked Sen
   /// Its receiver is called in the cascade of each commit, extended by its path.
   final var extendsCascade: Bool { true }
 
-  fileprivate final var isOneRecord: Bool { !record.isAll }
+  final var isOfAllRecords: Bool { record == nil }
 
   /// Returns the part of a commit that concerns the observer; nil if there is nothing to report.
   private func part(of commit: ChangeBroker.Commit) -> RecordPart? {
-    let changes = commit.changes.changes
-    let isExact = changes.count <= 1 || !isOneRecord
-    guard !isExact || fields.names != nil && !changes.allSatisfy(isTold) else {
-      guard !changes.isEmpty || commit.isReset || commit.isInitial else { return nil }
-      return RecordPart(commit: commit, observer: self)
+    let told: ChangeBroker.Commit.Part
+    switch commit.part {
+    case .one(let change): told = isTold(change) ? commit.part : .several([])
+    case .several(let changes):
+      let exact = changes.count <= 1 || isOfAllRecords ? changes : together(changes)
+      let isWhole = fields.names == nil || exact.allSatisfy(isTold)
+      told = .several(isWhole ? exact : exact.filter(isTold))
     }
-    let told = (isExact ? changes : together(changes)).filter(isTold)
-    guard !told.isEmpty || commit.isReset || commit.isInitial else { return nil }
-    var part = commit
-    part.changes = ChangeSet(version: commit.changes.version, changes: told)
+    let part = ChangeBroker.Commit(
+      commit.frame, told, isReset: commit.isReset, isInitial: commit.isInitial)
+    guard part.hasChanges || part.isReset || part.isInitial else { return nil }
     return RecordPart(commit: part, observer: self)
   }
 
@@ -87,7 +88,7 @@ class RecordObserver: Mailbox<RecordPart>, ChangeBroker.Observer, @unchecked Sen
 
   /// All changes of an observed single record have the same identity, however its key is spelled.
   fileprivate final func identity(of change: RecordChange) -> ChangedRecord {
-    ChangedRecord(model: change.model, key: isOneRecord ? [] : change.key)
+    ChangedRecord(model: change.model, key: isOfAllRecords ? change.recordKey : .values([]))
   }
 
   /// Changing a key to an equivalent one, such as `'abc'` to `'ABC'` under NOCASE, deletes and
@@ -121,7 +122,8 @@ class RecordObserver: Mailbox<RecordPart>, ChangeBroker.Observer, @unchecked Sen
       ]
     }
     let commit = ChangeBroker.Commit(
-      changes: ChangeSet(version: version, changes: changes ?? []), isReset: false, isInitial: true)
+      ChangeBroker.Commit.Frame(version: version), .several(changes ?? []), isReset: false,
+      isInitial: true)
     forget()
     return put(RecordPart(commit: commit, observer: self))
   }
@@ -202,29 +204,32 @@ struct RecordPart: ObservedEvent {
   /// The observer that the part belongs to.
   let observer: RecordObserver
 
-  var version: UInt64 { commit.changes.version }
+  var version: UInt64 { commit.version }
 
   struct Folding: EventFolding {
-    /// The first commit and the common properties of all, without changes.
-    private var frame: ChangeBroker.Commit
-    private var changes: Folded<ChangedRecord, RecordChange>
+    private var version: UInt64
+    private var wave: Wave
+    private var isReset: Bool
+    private let isInitial: Bool
+    private var changes = Folded<ChangedRecord, RecordChange>()
     private let observer: RecordObserver
 
     init(_ first: RecordPart) {
       observer = first.observer
-      frame = first.commit
-      changes = Folded()
-      frame.changes = ChangeSet(version: first.version, changes: [])
-      for change in first.commit.changes.changes {
+      version = first.version
+      wave = first.commit.frame.wave
+      isReset = first.commit.isReset
+      isInitial = first.commit.isInitial
+      for change in first.commit.changes {
         changes.fold(observer.identity(of: change)) { _ in change }
       }
     }
 
     mutating func add(_ later: RecordPart) {
-      frame.changes = ChangeSet(version: later.version, changes: [])
-      frame.isReset = frame.isReset || later.commit.isReset
-      frame.wave = frame.wave.folded(with: later.commit.wave)
-      for change in later.commit.changes.changes {
+      version = later.version
+      wave = wave.folded(with: later.commit.frame.wave)
+      isReset = isReset || later.commit.isReset
+      for change in later.commit.changes {
         changes.fold(observer.identity(of: change)) { [observer] earlier in
           guard let earlier else { return change }
           return earlier.followed(by: change, fields: observer.fields.compared)
@@ -233,12 +238,14 @@ struct RecordPart: ObservedEvent {
       }
     }
 
-    var isEmpty: Bool { changes.isEmpty && !frame.isReset && !frame.isInitial }
+    var isEmpty: Bool { changes.isEmpty && !isReset && !isInitial }
 
     var event: RecordPart {
-      var commit = frame
-      commit.changes = ChangeSet(version: frame.changes.version, changes: changes.entries)
-      return RecordPart(commit: commit, observer: observer)
+      RecordPart(
+        commit: ChangeBroker.Commit(
+          ChangeBroker.Commit.Frame(version: version, wave: wave), .several(changes.entries),
+          isReset: isReset, isInitial: isInitial),
+        observer: observer)
     }
   }
 }

@@ -65,9 +65,9 @@ final class GateFeed: Sendable {
 
   private func note(_ commit: ChangeBroker.Commit, at place: Int) {
     let note = Note(
-      version: commit.changes.version, place: place,
+      version: commit.version, place: place,
       // Changing a key to an equivalent one is a deletion and an insertion.
-      image: commit.changes.changes.last { $0.new != nil }?.new, isReset: commit.isReset)
+      image: commit.changes.last { $0.new != nil }?.new, isReset: commit.isReset)
     state.withLock { state in
       state.waiting.append(note)
       if state.waiting.count > waitingCountMax { state.waiting = Self.last(of: state.waiting) }
