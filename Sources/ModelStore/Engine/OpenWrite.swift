@@ -17,8 +17,8 @@ final class OpenWrite {
   private let lists: ListOrders
   private let signing: Signing?
   private let session: CaptureSession?
-  /// The ordered lists at the start.
-  private let orders: ListOrders.Savepoint
+  /// The ordered lists at the start; nil if there are none.
+  private let orders: ListOrders.Savepoint?
   /// The file's schema version at the start.
   private let schemaVersion: Int64
   /// The connection's change count at the start.

@@ -30,6 +30,9 @@ final class ListOrders {
 
   private var state = State()
   private var tables: [Table] = []
+  /// Whether there are tables. Not checked for exclusivity at each access, because each statement
+  /// reads it, and it is only read and set.
+  @exclusivity(unchecked) private var hasTables = false
   private var hooked = HookedTables(names: [])
   /// The slot models whose edits are observed in this transaction.
   private var loggedModels: Set<String> = []
@@ -57,6 +60,7 @@ final class ListOrders {
         tracked: table, identity: KeyIdentity([table.schema.fields[model.owner]]), owner: column,
         nextSlot: numbers[model.name] ?? 0)
     }
+    hasTables = !tables.isEmpty
     hooked = HookedTables(names: tables.map(\.tracked.schema.table))
   }
 
@@ -82,10 +86,11 @@ extension ListOrders {
     fileprivate func restore(_ orders: ListOrders) { orders.state = state }
   }
 
-  var savepoint: Savepoint { Savepoint(self) }
+  /// nil if there is no list whose order could change.
+  var savepoint: Savepoint? { hasTables ? Savepoint(self) : nil }
 
-  func rollBack(to savepoint: Savepoint) {
-    savepoint.restore(self)
+  func rollBack(to savepoint: Savepoint?) {
+    if let savepoint { savepoint.restore(self) } else { state = State() }
     // The rolled back changes may include schema changes.
     forgetTableNames()
   }
@@ -98,7 +103,7 @@ extension ListOrders {
     on connection: Connection, beside capture: CaptureSession?, logging models: Set<String>
   ) {
     // Without lists only the capture uses the hook.
-    guard !tables.isEmpty else { return }
+    guard hasTables else { return }
     session = (connection, capture)
     loggedModels = models
     state.edits = [:]

@@ -79,8 +79,9 @@ final class Connection {
   private(set) lazy var argumentRoom = ArgumentRoom()
   /// Where a decoder of rows waits for the next row.
   let rowCompanion = RowCompanion(isOfRun: false)
-  /// The statements of the model that was used last, for a program that uses it again.
-  var latestStatements: LatestStatements?
+  /// The statements of the model that was used last, for a program that uses it again. It is only
+  /// read and set as a whole, so accesses need no check.
+  @exclusivity(unchecked) var latestStatements: LatestStatements?
 
   /// Opens `path`, which must exist. ``DatabaseFile`` creates files safely.
   init(path: String, role: Role, policy: Policy) throws(SQLiteError) {

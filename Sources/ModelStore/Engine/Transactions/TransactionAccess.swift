@@ -5,8 +5,9 @@ public final class _TransactionAccess {
   /// Runs the transaction's statements.
   @usableFromInline let runner: StatementRunner
   let refusals: StoreConfiguration.Refusals
-  /// The notes that its calls make for the end of the transaction.
-  var notes: TransactionNotes
+  /// The notes that its calls make for the end of the transaction. No code of the application runs
+  /// while one is set, so accesses need no check.
+  @exclusivity(unchecked) var notes: TransactionNotes
 
   init(
     connection: Connection, models: ModelRegistry, capture: CaptureSession?,
