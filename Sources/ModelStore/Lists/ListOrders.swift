@@ -86,7 +86,8 @@ extension ListOrders {
     fileprivate func restore(_ orders: ListOrders) { orders.state = state }
   }
 
-  /// nil if there is no list whose order could change.
+  /// nil if there are no lists. Then nothing is cached, and tables are adopted only between
+  /// transactions.
   var savepoint: Savepoint? { hasTables ? Savepoint(self) : nil }
 
   func rollBack(to savepoint: Savepoint?) {

@@ -25,12 +25,13 @@ struct KeyIdentity: Hashable, Sendable {
   /// - Parameter key: The key's values as the file stores them.
   /// - Precondition: It has as many values as the key has fields.
   func callAsFunction(stored key: [SQLValue]) -> RecordIdentity {
-    key.count == 1
+    terms.count == 1 && key.count == 1
       ? self(stored: key[0]) : .encoded(SortKey(values: key, terms: terms, key: []))
   }
 
   /// As for a stored key, after the conversion that the columns apply in comparisons.
   func callAsFunction(given key: [SQLValue]) -> RecordIdentity {
+    precondition(key.count == affinities.count, "A key has one value for each field.")
     guard key.count > 1 else { return self(given: key[0]) }
     return self(
       stored: zip(key, affinities).map { value, affinity in
@@ -62,11 +63,11 @@ struct KeyIdentity: Hashable, Sendable {
 extension KeyIdentity {
   /// As for a stored key, for the key of a changed record.
   ///
-  /// - Returns: nil if a value of the key is NULL. No key finds such a record: it is identified by
-  ///   its rowid, which follows the key's values.
+  /// - Returns: nil if the key has another number of values than the model's key has fields. Then no
+  ///   key finds the record. For example, if a value of a key is NULL, the rowid follows the values.
   func callAsFunction(changed key: RecordKey) -> RecordIdentity? {
     switch key {
-    case .integer(let value): self(stored: .integer(value))
+    case .integer(let value): terms.count == 1 ? self(stored: .integer(value)) : nil
     case .values(let values): values.count == terms.count ? self(stored: values) : nil
     }
   }

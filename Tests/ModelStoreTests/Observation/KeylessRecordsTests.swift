@@ -57,7 +57,7 @@ import Testing
     for subscription in subscriptions + [again] { subscription.cancel() }
   }
 
-  /// Once, the program ended when a commit had such a record and another one was observed.
+  /// Regression: the program ended when a commit had such a record and another one was observed.
   @Test(arguments: [
     ("CREATE TABLE k (name TEXT PRIMARY KEY, v)", [SQLValue.text("a")]),
     ("CREATE TABLE k (name TEXT, v, PRIMARY KEY (name, v))", [.text("a"), .integer(1)]),

@@ -68,6 +68,12 @@ import Testing
     #expect(identity(stored: .real(8)) == identity(changed: RecordKey([.integer(8)])))
     #expect(identity(stored: .real(8.5)) != identity(stored: .integer(8)))
     #expect(identity(stored: .real(0x1p63)) != identity(stored: .integer(.max)))
+    // The key of a record before its model got another one, and a key that is partly NULL.
+    let pair = KeyIdentity([
+      FieldSchema(name: "a", type: .text), FieldSchema(name: "b", type: .text),
+    ])
+    #expect(pair(changed: .integer(5)) == nil)
+    #expect(identity(changed: .values([.null, .integer(5)])) == nil)
   }
 
   /// The encoded form is the definition; a whole number has a shorter one.

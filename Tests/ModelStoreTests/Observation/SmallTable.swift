@@ -61,7 +61,7 @@ enum SmallTable {
 }
 
 extension ChangeBroker.Commit {
-  /// Creates a commit with one change as an observer of one of several changes gets it.
+  /// Creates a commit with its changes in the form that the broker uses.
   init(changes: ChangeSet, isReset: Bool) {
     let part: Part =
       changes.changes.count == 1 ? .one(changes.changes[0]) : .several(changes.changes)

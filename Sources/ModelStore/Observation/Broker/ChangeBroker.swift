@@ -162,7 +162,8 @@ final class ChangeBroker: Sendable {
   }
 
   /// Returns whether a row that is about to change may concern an observer; see
-  /// ``ChangeRoutes/mayConcern(_:of:)``. It holds the broker, which holds nothing of the writer.
+  /// ``ChangeRoutes/mayConcern(_:of:)``. The closure retains the broker, which retains nothing of
+  /// the writer.
   var concern: @Sendable (TrackedTable, borrowing PreupdateRow) -> Bool {
     { [self] table, row in state.withLock { $0.routes.mayConcern(row, of: table) } }
   }

@@ -101,7 +101,7 @@ class Mailbox<Event: ObservedEvent>: Outlet, @unchecked Sendable {
     static var isClosed: Flags { Flags(rawValue: 8) }
     /// No further events are accepted. Waiting events can still be read.
     static var isFinished: Flags { Flags(rawValue: 16) }
-    /// There is a receiver. To look at the receiver itself would copy it.
+    /// There is a receiver. Reading the receiver itself would copy it.
     static var hasReceiver: Flags { Flags(rawValue: 32) }
 
     init(rawValue: UInt8) { self.rawValue = rawValue }
