@@ -63,8 +63,8 @@ struct KeyIdentity: Hashable, Sendable {
 extension KeyIdentity {
   /// As for a stored key, for the key of a changed record.
   ///
-  /// - Returns: nil if the key has another number of values than the model's key has fields. Then no
-  ///   key finds the record. For example, if a value of a key is NULL, the rowid follows the values.
+  /// - Returns: nil if the key has another number of values than the model's key has fields. Then
+  ///   no key finds the record. For example, if a value is NULL, the rowid follows the values.
   func callAsFunction(changed key: RecordKey) -> RecordIdentity? {
     switch key {
     case .integer(let value): terms.count == 1 ? self(stored: .integer(value)) : nil

@@ -182,7 +182,8 @@
     /// - Parameter models: nil for all.
     /// - Returns: false if the schema has no mirror and `models` is nil. Then nothing was deleted.
     /// - Throws: `StoreError` with code `unknownModel` if the mirror has not such a model, or if
-    ///   there is none; `mirrorUnavailable`, for example if a view needs a table. Then nothing was deleted.
+    ///   there is none; `mirrorUnavailable`, for example if a view needs a table. Then nothing was
+    ///   deleted.
     @discardableResult
     public func remove(models: [String]? = nil) throws -> Bool {
       try transaction { mirror in

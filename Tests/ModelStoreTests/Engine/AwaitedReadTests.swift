@@ -113,8 +113,8 @@ struct AwaitedReadTests {
     for query in [
       Place.where { _ in .sql("id = 7") }, Place.where { $0.id <= 7 && .sql("id >= 7") },
     ] {
-      // Preparing a statement can take longer than a read at once may take. Then it would change the
-      // thread in any case.
+      // Preparing a statement can take longer than a read at once may take. Then it would change
+      // the thread in any case.
       _ = try await store.fetch(query)
       let (isAtOnce, fetched) = try await reading { try await store.fetch(query) }
       #expect(!isAtOnce && fetched.map(\.id) == [7])
