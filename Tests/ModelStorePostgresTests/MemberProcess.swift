@@ -41,9 +41,7 @@
       try lines.withLock { lines in
         while !isEnough(lines) {
           guard let line = nextLine() else {
-            let text = errors.fileHandleForReading.readDataToEndOfFile()
-            throw PostgresServer.Failure(
-              "The program ended after \(lines): \(String(decoding: text, as: UTF8.self))")
+            throw PostgresServer.Failure("The program ended after \(lines): \(errorText())")
           }
           lines.append(line)
         }
@@ -57,6 +55,11 @@
         while let line = nextLine() { lines.append(line) }
         return lines
       }
+    }
+
+    /// What it has written to standard error until its end.
+    func errorText() -> String {
+      String(decoding: errors.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
     }
 
     private func nextLine() -> String? {

@@ -312,12 +312,13 @@
       let store = try world.open()
       try store.write { tx in try tx.insert(Label(name: "a", count: 1)) }
       store.close()
-      func run(_ words: String...) throws -> (code: Int32, lines: [String]) {
+      func run(_ words: String...) throws -> (code: Int32, lines: [String], said: String) {
         let program = try MemberProcess(
           ["storecli", "mirror"] + words + ["-d", world.path, "--schema", "commands"],
           environment: ["STORECLI_MIRROR": server.connection()])
         let lines = program.allLines()
-        return (program.exitCode(), lines)
+        let said = program.errorText()
+        return (program.exitCode(), lines, said)
       }
       #expect(try run("update").code == 0)
       #expect(try world.labels() == [Label(name: "a", count: 1)])
@@ -327,8 +328,8 @@
       #expect(found.code == 2)
       #expect(found.lines == ["model,key,difference\r", "Label,a,changed\r"])
       #expect(try run("update", "Nope").code == 3)
-      #expect(try run("remove").code == 0)
-      #expect(try run("remove").code == 0)
+      #expect(try run("remove").said == "removed the mirror in the schema commands\n")
+      #expect(try run("remove").said == "the schema commands has no mirror\n")
       #expect(try world.rows("SELECT nspname FROM pg_namespace WHERE nspname = 'commands'") == [])
     }
 

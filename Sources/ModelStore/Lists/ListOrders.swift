@@ -29,10 +29,9 @@ final class ListOrders {
   }
 
   private var state = State()
-  private var tables: [Table] = []
-  /// Whether there are tables. Not checked for exclusivity at each access, because each statement
-  /// reads it, and it is only read and set.
-  @exclusivity(unchecked) private var hasTables = false
+  /// Not checked for exclusivity at each access, because each statement asks whether there are any.
+  /// What changes them calls nothing else meanwhile.
+  @exclusivity(unchecked) private var tables: [Table] = []
   private var hooked = HookedTables(names: [])
   /// The slot models whose edits are observed in this transaction.
   private var loggedModels: Set<String> = []
@@ -60,7 +59,6 @@ final class ListOrders {
         tracked: table, identity: KeyIdentity([table.schema.fields[model.owner]]), owner: column,
         nextSlot: numbers[model.name] ?? 0)
     }
-    hasTables = !tables.isEmpty
     hooked = HookedTables(names: tables.map(\.tracked.schema.table))
   }
 
@@ -88,7 +86,7 @@ extension ListOrders {
 
   /// nil if there are no lists. Then nothing is cached, and tables are adopted only between
   /// transactions.
-  var savepoint: Savepoint? { hasTables ? Savepoint(self) : nil }
+  var savepoint: Savepoint? { tables.isEmpty ? nil : Savepoint(self) }
 
   func rollBack(to savepoint: Savepoint?) {
     if let savepoint { savepoint.restore(self) } else { state = State() }
@@ -104,7 +102,7 @@ extension ListOrders {
     on connection: Connection, beside capture: CaptureSession?, logging models: Set<String>
   ) {
     // Without lists only the capture uses the hook.
-    guard hasTables else { return }
+    guard !tables.isEmpty else { return }
     session = (connection, capture)
     loggedModels = models
     state.edits = [:]

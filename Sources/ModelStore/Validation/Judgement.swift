@@ -53,7 +53,8 @@ struct Judgement {
     for part in verdict.parts {
       let key = try part.key.map(WriteTransaction.values)
       add(part.violation(of: validator, about: part.fields), on: key, part.fields) {
-        changes.first { $0.key == key }.flatMap { $0.new ?? $0.old }
+        let record = key.map { RecordKey($0) }
+        return changes.first { $0.recordKey == record }.flatMap { $0.new ?? $0.old }
       }
     }
   }
