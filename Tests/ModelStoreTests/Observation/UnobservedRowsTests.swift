@@ -150,13 +150,17 @@ import Testing
     let world = try World(seed: 1)
     let item = try world.store.schema.model(named: "item")
     let told = Recorder<String>()
-    let observers = [(1, 5), (2, 5), (2, 6)].map { field, id in
+    // The last one needs to know `t`, but a change of `t` alone does not concern it.
+    let observed: [(fields: Set<Int>, counted: Int, id: Int64)] = [
+      ([1], 1, 5), ([2], 2, 5), ([2], 2, 6), ([1, 2], 1, 10),
+    ]
+    let observers = observed.map { fields, counted, id in
       let observer = RecordObserver(
-        ObservedFields(item, fields: [field], counted: [field]), of: [.integer(Int64(id))],
+        ObservedFields(item, fields: fields, counted: [counted]), of: [.integer(id)],
         coalescing: .latest)
       observer.whenReady { part in
         let changes = part.commit.changes.map { "\($0.operation) \($0.fields.map(\.name))" }
-        told.add("\(item.fields[field].name) of \(id): \(changes.joined(separator: ", "))")
+        told.add("\(item.fields[counted].name) of \(id): \(changes.joined(separator: ", "))")
       }
       world.store.engine.broker.enter(observer)
       return observer
@@ -181,6 +185,12 @@ import Testing
         == [])
     #expect(
       try write("DELETE FROM item WHERE id = 5") == ["a of 5: delete []", "t of 5: delete []"])
+    #expect(try write("UPDATE item SET id = 9 WHERE id = 6") == ["t of 6: delete []"])
+    #expect(try write("UPDATE item SET id = 6 WHERE id = 9") == ["t of 6: insert []"])
+    #expect(
+      try write("INSERT INTO item (id, a, t) VALUES (10, 1, 'x')") == ["a of 10: insert []"])
+    #expect(try write("UPDATE item SET t = 'z'") == [#"t of 6: update ["t"]"#])
+    #expect(try write("UPDATE item SET a = 3 WHERE id = 10") == [#"a of 10: update ["a"]"#])
     withExtendedLifetime(observers) {}
   }
 }
