@@ -11,8 +11,8 @@ struct Derivations: ~Copyable, Sendable {
     let value: any AnyObject & Sendable
     let rest = Derivations()
 
-    init<Value: AnyObject & Sendable>(_ value: Value) {
-      type = ObjectIdentifier(Value.self)
+    init(_ value: any AnyObject & Sendable, as type: ObjectIdentifier) {
+      self.type = type
       self.value = value
     }
 
@@ -57,7 +57,7 @@ struct Derivations: ~Copyable, Sendable {
       return try found.rest.value(upTo: depth - 1, where: fits, making: make)
     }
     let made = try make()
-    let entry = Entry(made)
+    let entry = Entry(made, as: ObjectIdentifier(Value.self))
     let kept = keep(entry)
     guard kept !== entry else { return made }
     // Another thread stored a value first, which may or may not be the wanted one.
@@ -77,6 +77,22 @@ struct Derivations: ~Copyable, Sendable {
       next = entry.rest.found
     }
     return nil
+  }
+
+  /// Shares a value that ``known(_:where:)`` did not find, unless there are ``depthMax`` already,
+  /// or another thread has added one for which `fits` is true meanwhile.
+  func add(
+    _ value: any AnyObject & Sendable, as type: ObjectIdentifier,
+    where fits: (any AnyObject & Sendable) -> Bool
+  ) {
+    let entry = Entry(value, as: type)
+    var next = keep(entry)
+    var depth = 1
+    while next !== entry, depth < Self.depthMax {
+      if next.type == type, fits(next.value) { return }
+      next = next.rest.keep(entry)
+      depth += 1
+    }
   }
 
   /// The most values that are shared.

@@ -29,7 +29,9 @@ public struct DynamicRecord: Fetchable, Hashable {
     schema.keyIndices.map { values[$0] }
   }
 
-  public static func _key(of record: Self?, values: [SQLValue]) throws -> [SQLValue] { values }
+  public func _key(named values: [SQLValue]) -> [SQLValue] { values }
+
+  public static func _key(named values: [SQLValue]) throws -> [SQLValue] { values }
 }
 
 extension DynamicRecord: Encodable {

@@ -6,10 +6,15 @@ public protocol Fetchable: Sendable {
   /// The record's key, from its key fields.
   var key: Key { get }
 
-  /// The key with these values, in key order. Not for use by programs.
+  /// Returns the record's key. `values` are the key values that changes and results have for it.
+  /// Not for use by programs.
+  func _key(named values: [SQLValue]) -> Key
+
+  /// Returns the key that these values form, for a record whose fields are unknown. Not for use by
+  /// programs.
   ///
-  /// - Parameter record: The record with that key, where it is known.
-  static func _key(of record: Self?, values: [SQLValue]) throws -> Key
+  /// - Throws: ``ColumnError`` if they form none, as for the numbered rows of a view.
+  static func _key(named values: [SQLValue]) throws -> Key
 
   /// Reads the fields of `schema`, in field order from column 0.
   ///
@@ -79,10 +84,10 @@ extension Model {
   @inlinable
   public func record(rowID: Int64) throws -> Self { self }
 
-  public static func _key(of record: Self?, values: [SQLValue]) throws -> Key {
-    // The rows of a view that have no key of their own are numbered, so the record goes first.
-    try record?.key ?? Key(sqlValues: values)
-  }
+  // The rows of a view that have no key of their own are numbered, so the record's own key counts.
+  public func _key(named values: [SQLValue]) -> Key { key }
+
+  public static func _key(named values: [SQLValue]) throws -> Key { try Key(sqlValues: values) }
 }
 
 /// The identity of a record within its model: one column value, or several in key order.

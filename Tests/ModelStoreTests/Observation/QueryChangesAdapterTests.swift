@@ -86,7 +86,7 @@ import Testing
   /// The same between the same results, the other way round.
   private static func reversed(_ delta: QueryDelta) -> QueryDelta {
     var back = delta
-    (back.old, back.new) = (delta.new, delta.old)
+    back.versions = QueryDelta.Versions(old: delta.new, new: delta.old)
     back.touches = delta.touches.map { touch in
       var back = touch
       (back.old, back.new) = (touch.new, touch.old)

@@ -68,11 +68,11 @@ class Mailbox<Event: ObservedEvent>: Outlet, @unchecked Sendable {
 
     var hasReader: Bool { desk?.reader != nil }
 
-    mutating func setReader(_ reader: CheckedContinuation<Event?, Never>) {
+    mutating func setReader(_ reader: Reader) {
       usedDesk().reader = reader
     }
 
-    mutating func takeReader() -> CheckedContinuation<Event?, Never>? {
+    mutating func takeReader() -> Reader? {
       guard let desk, let reader = desk.reader else { return nil }
       desk.reader = nil
       clearDesk()
@@ -116,13 +116,44 @@ class Mailbox<Event: ObservedEvent>: Outlet, @unchecked Sendable {
     // Guard: the mailbox's mutex. So accesses need no check for exclusivity either.
 
     @exclusivity(unchecked) var waiting = Waiting()
-    @exclusivity(unchecked) var reader: CheckedContinuation<Event?, Never>?
+    @exclusivity(unchecked) var reader: Reader?
+  }
+
+  // `Reader`, `Entry` and `Fold` are objects: to release an optional value of a type that depends
+  // on `Event`, Swift would look up that type.
+
+  /// A loop that waits for the next event.
+  private final class Reader: Sendable {
+    private let continuation: CheckedContinuation<Event?, Never>
+
+    init(_ continuation: CheckedContinuation<Event?, Never>) { self.continuation = continuation }
+
+    func resume(returning event: Event?) { continuation.resume(returning: event) }
   }
 
   /// An event, and the first commit that it contains.
-  private struct Entry {
+  private final class Entry: Sendable {
     let event: Event
     let since: UInt64
+
+    init(_ event: Event, since: UInt64) {
+      self.event = event
+      self.since = since
+    }
+  }
+
+  /// Events that are being coalesced, and the first commit that they contain.
+  private final class Fold {
+    /// Used only under the mailbox's mutex.
+    @exclusivity(unchecked) private(set) var event: Event.Folding
+    let since: UInt64
+
+    init(_ first: Entry) {
+      event = Event.Folding(first.event)
+      since = first.since
+    }
+
+    func add(_ later: Event) { event.add(later) }
   }
 
   /// The events that are not yet delivered.
@@ -131,7 +162,7 @@ class Mailbox<Event: ObservedEvent>: Outlet, @unchecked Sendable {
     /// one is being coalesced.
     private var events = WaitingLine<Entry>()
     /// The last event while others are coalesced into it.
-    private var folding: (event: Event.Folding, since: UInt64)?
+    private var folding: Fold?
     /// The pending turn of an event that cancelled out. The next event takes this turn.
     var freeTurn: UInt64?
     /// Whether a commit was suppressed after the last event. Later commits must not be coalesced
@@ -148,16 +179,14 @@ class Mailbox<Event: ObservedEvent>: Outlet, @unchecked Sendable {
         endFolding()
         let turn = freeTurn
         freeTurn = nil
-        events.append(Entry(event: event, since: turn ?? event.version))
+        events.append(Entry(event, since: turn ?? event.version))
         return (turn == nil, count)
       }
-      if folding == nil {
-        folding = events.popLast().map { (Event.Folding($0.event), $0.since) }
-      }
-      folding?.event.add(event)
-      if let (event, since) = folding, event.isEmpty {
+      if folding == nil { folding = events.popLast().map(Fold.init) }
+      folding?.add(event)
+      if let fold = folding, fold.event.isEmpty {
         folding = nil
-        freeTurn = since
+        freeTurn = fold.since
         // Events before the cancelled one stay sealed.
         isSealed = !events.isEmpty
       }
@@ -170,7 +199,7 @@ class Mailbox<Event: ObservedEvent>: Outlet, @unchecked Sendable {
     }
 
     private mutating func endFolding() {
-      if let folding { events.append(Entry(event: folding.event.event, since: folding.since)) }
+      if let folding { events.append(Entry(folding.event.event, since: folding.since)) }
       folding = nil
     }
 
@@ -203,7 +232,7 @@ class Mailbox<Event: ObservedEvent>: Outlet, @unchecked Sendable {
   /// Accepts the event of a commit.
   final func put(_ event: Event) -> ChangeBroker.Outcome {
     var backlog: Int?
-    var reader: CheckedContinuation<Event?, Never>?
+    var reader: Reader?
     let outcome = state.withLock { state -> ChangeBroker.Outcome in
       let flags = state.flags
       guard flags.isDisjoint(with: [.isClosed, .isFinished]) else { return [] }
@@ -300,7 +329,7 @@ class Mailbox<Event: ObservedEvent>: Outlet, @unchecked Sendable {
           }
           if isFinished { return .some(nil) }
           precondition(!state.hasReader, "Two tasks read the same sequence of changes.")
-          state.setReader(continuation)
+          state.setReader(Reader(continuation))
           return nil
         }
         if let ready { continuation.resume(returning: ready) }
@@ -315,7 +344,7 @@ class Mailbox<Event: ObservedEvent>: Outlet, @unchecked Sendable {
   final func pause() { state.withLock { _ = $0.flags.insert(.isPaused) } }
 
   final func resume() {
-    let waiting: (CheckedContinuation<Event?, Never>, Event)? = state.withLock { state in
+    let waiting: (Reader, Event)? = state.withLock { state in
       state.flags.remove(.isPaused)
       guard state.hasReader, let first = state.popFirst(), let reader = state.takeReader() else {
         return nil
@@ -339,8 +368,7 @@ class Mailbox<Event: ObservedEvent>: Outlet, @unchecked Sendable {
   /// Accepts no further events. A loop reads the waiting events and then ends; a callback is not
   /// called again.
   final func finish() {
-    let last: (reader: CheckedContinuation<Event?, Never>?, event: Event?)? = state.withLock {
-      state in
+    let last: (reader: Reader?, event: Event?)? = state.withLock { state in
       guard state.receiver == nil else { return nil }
       state.flags.insert(.isFinished)
       guard state.hasReader else { return (nil, nil) }

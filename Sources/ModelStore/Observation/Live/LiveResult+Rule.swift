@@ -116,6 +116,20 @@ extension LiveResult {
 
     func entry(_ image: [SQLValue]) -> LiveRows.Entry { order.entry(image) }
 
+    /// Returns what changes do to the result, in their order.
+    func touches(_ changes: ChangeBroker.Commit.Part) -> [QueryDelta.Touch] {
+      switch changes {
+      case .one(let change): return touch(change).map { [$0] } ?? []
+      case .several(let changes):
+        var touches: [QueryDelta.Touch] = []
+        touches.reserveCapacity(changes.count)
+        for change in changes {
+          if let touch = touch(change) { touches.append(touch) }
+        }
+        return touches
+      }
+    }
+
     /// Returns what a change does to the result; nil for nothing.
     func touch(_ change: RecordChange) -> QueryDelta.Touch? {
       let (isBefore, isAfter) = admission(change)

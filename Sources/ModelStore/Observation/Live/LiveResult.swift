@@ -48,12 +48,7 @@ final class LiveResult: ChangeBroker.Observer, LiveSource, LivePublisher {
 
   func note(_ commit: ChangeBroker.Commit) -> ChangeBroker.Outcome {
     if commit.isReset { return noteReset(version: commit.version) }
-    var touches: [QueryDelta.Touch] = []
-    let changes = commit.changes
-    touches.reserveCapacity(changes.count)
-    for change in changes {
-      if let touch = rule.touch(change) { touches.append(touch) }
-    }
+    var touches = rule.touches(commit.part)
     let moved: (delta: QueryDelta, subscribers: [LiveSubscriber<QueryDelta>])? = state.withLock {
       rows in
       // The commits before this one did not concern these rows.

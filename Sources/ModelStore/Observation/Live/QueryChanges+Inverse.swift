@@ -19,7 +19,7 @@ extension QueryChanges {
     }
     return QueryChanges(
       oldVersion: newVersion, newVersion: oldVersion, oldCount: newCount, newCount: oldCount,
-      old: new, new: old,
+      versions: QueryDelta.Versions(old: versions.new, new: versions.old),
       deletions: insertions.map { insertion in
         Deletion(
           index: insertion.index, key: insertion.key, record: insertion.record,

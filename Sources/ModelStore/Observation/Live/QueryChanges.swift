@@ -102,10 +102,8 @@ public struct QueryChanges<Element: Fetchable>: Sendable {
   public let oldCount: Int
   /// The number of rows in the new result, within its window.
   public let newCount: Int
-  /// The keys of the old result, in order. It is a snapshot.
-  public let old: ResultKeys
-  /// The keys of the new result, in order. It is a snapshot.
-  public let new: ResultKeys
+  /// Both results, for ``old`` and ``new``.
+  let versions: QueryDelta.Versions
   /// By ascending index in the old result.
   public let deletions: [Deletion]
   /// By ascending index in the new result.
@@ -126,6 +124,11 @@ public struct QueryChanges<Element: Fetchable>: Sendable {
   /// waited than can be coalesced. You handle it like any other event: ``apply(to:)``,
   /// ``batch(moves:)`` and ``sequentialEdits`` include the refreshed rows.
   public let isReset: Bool
+
+  /// The keys of the old result, in order. It is a snapshot.
+  public var old: ResultKeys { ResultKeys(rows: versions.old) }
+  /// The keys of the new result, in order. It is a snapshot.
+  public var new: ResultKeys { ResultKeys(rows: versions.new) }
 
   /// Applies the changes to the old result, which gives the new one, also after a reset.
   ///

@@ -103,13 +103,35 @@ struct QueryDelta: ObservedEvent {
     let image: [SQLValue]?
   }
 
-  var old: LiveRows
-  var new: LiveRows
+  /// Both versions. An object, because each subscriber gets a copy of a delta.
+  final class Versions: Sendable {
+    let old: LiveRows
+    let new: LiveRows
+
+    init(old: LiveRows, new: LiveRows) {
+      self.old = old
+      self.new = new
+    }
+  }
+
+  var versions: Versions
   var touches: [Touch]
   var isReset: Bool
-  var isInitial = false
+  let isInitial: Bool
   /// The cascade that the commit belongs to.
   var wave = Wave.current
+
+  init(
+    old: LiveRows, new: LiveRows, touches: [Touch], isReset: Bool, isInitial: Bool = false
+  ) {
+    versions = Versions(old: old, new: new)
+    self.touches = touches
+    self.isReset = isReset
+    self.isInitial = isInitial
+  }
+
+  var old: LiveRows { versions.old }
+  var new: LiveRows { versions.new }
 
   var version: UInt64 { new.version }
 
@@ -149,7 +171,7 @@ extension QueryDelta {
     }
 
     mutating func add(_ later: QueryDelta) {
-      frame.new = later.new
+      frame.versions = Versions(old: frame.old, new: later.new)
       frame.isReset = frame.isReset || later.isReset
       frame.wave = frame.wave.folded(with: later.wave)
       for touch in later.touches {

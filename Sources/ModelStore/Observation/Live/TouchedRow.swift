@@ -55,13 +55,14 @@ final class TouchedRow: Sendable {
     of schema: ModelSchema, as type: ObjectIdentifier
   ) throws -> RecordPair<Element> {
     assert(type == ObjectIdentifier(RecordPair<Element>.self))
-    let known = readings.known(type) {
-      unsafeDowncast($0, to: RecordPair<Element>.self).schema.isSame(as: schema)
+    func isWanted(_ value: any AnyObject) -> Bool {
+      unsafeDowncast(value, to: RecordPair<Element>.self).schema.isSame(as: schema)
     }
+    let known = readings.known(type, where: isWanted)
     if let known { return unsafeDowncast(known, to: RecordPair<Element>.self) }
-    return try readings.value(
-      where: { $0.schema.isSame(as: schema) },
-      making: { try RecordPair<Element>(of: self, schema: schema) })
+    let made = try RecordPair<Element>(of: self, schema: schema)
+    readings.add(made, as: type, where: isWanted)
+    return made
   }
 
   fileprivate func element<Element: Fetchable>(
@@ -74,11 +75,12 @@ final class TouchedRow: Sendable {
     }
   }
 
+  /// Returns the key of a record whose values are not known.
   fileprivate func key<Element: Fetchable>(
-    of record: Element?, _ schema: ModelSchema
+    of type: Element.Type, _ schema: ModelSchema
   ) throws -> Element.Key {
     do {
-      return try Element._key(of: record, values: key)
+      return try Element._key(named: key)
     } catch let error as ColumnError {
       throw StoreError(error, reading: schema)
     }
@@ -102,9 +104,14 @@ final class SingleRecord<Element: Fetchable>: Sendable {
   fileprivate init(_ side: Side, of row: TouchedRow, schema: ModelSchema) throws {
     self.schema = SchemaIdentity(schema)
     self.side = side
-    let image = (side == .old ? row.old : row.new)?.image
-    record = try image.map { try row.element($0, of: schema) }
-    key = try row.key(of: record, schema)
+    if let image = (side == .old ? row.old : row.new)?.image {
+      let record: Element = try row.element(image, of: schema)
+      key = record._key(named: row.key)
+      self.record = record
+    } else {
+      key = try row.key(of: Element.self, schema)
+      record = nil
+    }
   }
 
   /// The record, whose values are known.
@@ -132,7 +139,7 @@ final class RecordPair<Element: Fetchable>: Sendable {
     fields = row.changedFields(from: before, to: after, of: schema)
     isRecreated = row.isRecreated
     new = try row.element(after, of: schema)
-    key = try row.key(of: new, schema)
+    key = new._key(named: row.key)
     old = try row.element(before, of: schema)
   }
 

@@ -52,9 +52,10 @@ final class WindowResult: LiveSource, LivePublisher {
   /// - Throws: Any error from reading. The window then stays where it is.
   /// - Precondition: Called on the committing thread.
   func move(to window: QueryWindow) throws -> ChangeBroker.Outcome {
-    var delta = QueryDelta(old: base.rows, new: base.rows, touches: [], isReset: false)
-    delta.new = delta.new.showing(window)
-    return tell(try shown(of: delta))
+    let rows = base.rows
+    return tell(
+      try shown(
+        of: QueryDelta(old: rows, new: rows.showing(window), touches: [], isReset: false)))
   }
 
   // Called on the committing thread
@@ -73,8 +74,9 @@ final class WindowResult: LiveSource, LivePublisher {
   private func shown(of delta: QueryDelta) throws -> QueryDelta {
     let (told, isStale) = state.withLock { ($0.rows, $0.isStale) }
     var delta = delta
-    delta.old = isStale ? told : delta.old.showing(told.window)
-    delta.new = delta.new.showing(delta.new.window ?? told.window)
+    delta.versions = QueryDelta.Versions(
+      old: isStale ? told : delta.old.showing(told.window),
+      new: delta.new.showing(delta.new.window ?? told.window))
     return isStale || delta.isReset
       ? try reset(from: told, to: delta.new) : try delta.inWindow(finding: find)
   }
