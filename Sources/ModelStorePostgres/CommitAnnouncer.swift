@@ -23,7 +23,7 @@
       /// When the next notification may be sent.
       var due = DispatchTime.now()
       /// The newest commit of which no member is notified yet.
-      var waiting: CommitNumber?
+      var waiting: Announcement?
     }
 
     /// Between two notifications.
@@ -36,9 +36,11 @@
     }
 
     /// Notifies members of a commit: at once, or 2 ms after the notification before.
-    func announce(_ number: CommitNumber) {
+    ///
+    /// - Precondition: COMMIT has succeeded, so that the server's standby has the commit.
+    func announce(_ commit: LedgerCommit) {
       let start = state.withLock { state -> DispatchTime? in
-        defer { state.waiting = number }
+        defer { state.waiting = Announcement(number: commit.number, hash: commit.hash) }
         return state.waiting == nil ? state.due : nil
       }
       guard let start else { return }
@@ -46,19 +48,53 @@
     }
 
     private func notify() {
-      let number = state.withLock { state in
+      let announcement = state.withLock { state in
         state.due = .now() + Self.pause
         return state.waiting.take()
       }
-      guard let number else { return }
+      guard let announcement else { return }
       do {
         try lane.use { connection in
           _ = try connection.run(
-            [(.notify, [.text(channel), .text("\(number)")])], until: limits.answerTime)
+            [(.notify, [.text(channel), .text(announcement.text)])], until: limits.answerTime)
         }
       } catch {
         // Members find the commit when they poll.
       }
+    }
+  }
+
+  /// What a notification says: a commit that is certain, as its number and its hash, such as
+  /// `17 6e34…`.
+  struct Announcement: Equatable, Sendable {
+    let number: CommitNumber
+    /// nil if the member has an earlier version of this library, which sends no hash.
+    let hash: CommitHash?
+
+    init(number: CommitNumber, hash: CommitHash?) {
+      self.number = number
+      self.hash = hash
+    }
+
+    /// - Returns: nil for another text. The first versions of this library sent an empty one.
+    init?(_ text: String) {
+      let words = text.split(separator: " ")
+      guard let number = words.first.flatMap({ Int64($0) }) else { return nil }
+      self.init(
+        number: CommitNumber(rawValue: number),
+        hash: words.count == 2 ? CommitHash(digits: words[1]) : nil)
+    }
+
+    var text: String { ["\(number)", hash?.description].compactMap(\.self).joined(separator: " ") }
+  }
+
+  extension CommitHash {
+    /// - Parameter digits: 64 hexadecimal digits; the result is nil for anything else.
+    fileprivate init?(digits: Substring) {
+      let values = digits.compactMap(\.hexDigitValue)
+      guard values.count == 64, digits.count == 64 else { return nil }
+      self.init(
+        bytes: stride(from: 0, to: 64, by: 2).map { UInt8(values[$0] << 4 | values[$0 + 1]) })
     }
   }
 #endif

@@ -211,6 +211,9 @@
       }
     }
 
+    /// Has its lane, and those to the same server, open other connections before their next use.
+    func giveUp() { isBroken = true }
+
     /// Throws if the server has closed the connection, without a round trip.
     func check() throws {
       while SocketWait.wait(for: socket, POLLIN, until: .now) == .ready {

@@ -21,11 +21,12 @@
 
     init(
       _ string: ConnectionString, _ limits: Limits, _ server: ConnectionLane.Server,
-      channel: String, ring: @escaping @Sendable (CommitNumber?) -> Void
+      channel: String, replicated: ReplicatedCommit,
+      ring: @escaping @Sendable (CommitNumber?) -> Void
     ) throws {
       listening = Listening(
-        string: string, limits: limits, server: server, channel: channel, ring: ring,
-        wakePipe: try WakePipe())
+        string: string, limits: limits, server: server, channel: channel, replicated: replicated,
+        ring: ring, wakePipe: try WakePipe())
       let breakCount = server.breakCount
       let connection = try listening.connect()
       // A serial queue always gets a thread.
@@ -45,6 +46,7 @@
     let limits: Limits
     let server: ConnectionLane.Server
     let channel: String
+    let replicated: ReplicatedCommit
     let ring: @Sendable (CommitNumber?) -> Void
     let wakePipe: WakePipe
 
@@ -96,10 +98,13 @@
         do {
           let texts = try connection.takeNotifications()
           guard !texts.isEmpty else { continue }
+          let announcements = texts.compactMap(Announcement.init)
+          for case (let number, let hash?) in announcements.map({ ($0.number, $0.hash) }) {
+            replicated.note(number, hash)
+          }
           // Earlier versions of this library send no number.
-          let numbers = texts.compactMap { Int64($0) }
-          let isKnown = numbers.count == texts.count
-          ring(isKnown ? numbers.max().map(CommitNumber.init(rawValue:)) : nil)
+          let isKnown = announcements.count == texts.count
+          ring(isKnown ? announcements.map(\.number).max() : nil)
         } catch {
           return true
         }

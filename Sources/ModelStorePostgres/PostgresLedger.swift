@@ -21,6 +21,7 @@
     let channel: String
     let turns: ConnectionLane
     let reading: ConnectionLane
+    let replicated = ReplicatedCommit()
     /// Notifies other members of commits.
     let announcer: CommitAnnouncer
     private let standbyCheck: StandbyCheck
@@ -62,7 +63,17 @@
       let arguments: [Argument] = [
         .integer(number.rawValue), .integer(Int64(limit)), .integer(Self.pageByteCountMax),
       ]
-      return try read(.page, arguments) { rows, _ in rows.commits } ?? []
+      return try read(.page, arguments) { rows, connection in
+        let commits = rows.commits
+        guard let last = commits.last, connection.greeting.durability == .replicated else {
+          return commits
+        }
+        let count = replicated.count(in: commits)
+        guard count == 0 else { return Array(commits.prefix(count)) }
+        try connection.commitMessage(limits)
+        replicated.note(last.number, last.hash)
+        return commits
+      } ?? []
     }
 
     /// After this many bytes of records a page ends.
@@ -89,13 +100,13 @@
     /// - Returns: nil if the database has no tables of ledgers.
     private func read<Result>(
       _ query: Statement, _ arguments: [Argument],
-      _ body: (PostgresResult, PostgresConnection) -> Result
+      _ body: (PostgresResult, PostgresConnection) throws -> Result
     ) throws -> Result? {
       try reading.use { connection in
         guard connection.greeting.layout != nil else { return nil }
         let results = try connection.run(
           [(query, [.text(store)] + arguments)], until: limits.answerTime)
-        return body(results[0], connection)
+        return try body(results[0], connection)
       }
     }
 
@@ -124,8 +135,32 @@
         return (connection.greeting.durability, results)
       }
       let (durability, rows) = results
-      return PostgresTurn(
-        of: self, lease, LedgerStanding(rows[0], durability), missed: rows[1].commits)
+      let missed = rows[1].commits
+      do {
+        if durability == .replicated { try awaitStandby(of: missed) }
+      } catch {
+        lease.connection.giveUp()
+        lease.end()
+        throw error
+      }
+      return PostgresTurn(of: self, lease, LedgerStanding(rows[0], durability), missed: missed)
+    }
+
+    /// Makes sure that the standby has `commits`, which a turn read.
+    ///
+    /// The turn's connection could commit a message only by ending the turn. So the one for reading
+    /// does, and it must show the same commits, because its server may be another one.
+    private func awaitStandby(of commits: [LedgerCommit]) throws {
+      guard let last = commits.last, replicated.count(in: commits) < commits.count else { return }
+      try reading.use { connection in
+        let results = try connection.run(
+          [(.hash, [.text(store), .integer(last.number.rawValue)])], until: limits.answerTime)
+        guard results[0].rowCount == 1, results[0].hash(0, 0) == last.hash else {
+          throw LedgerError.unreachable("PostgreSQL's primary has changed.")
+        }
+        try connection.commitMessage(limits)
+      }
+      replicated.note(last.number, last.hash)
     }
 
     package func resolve(
@@ -185,7 +220,8 @@
     package func listen(
       _ ring: @escaping @Sendable (CommitNumber?) -> Void
     ) throws -> any Doorbell {
-      try PostgresDoorbell(string, limits, server, channel: channel, ring: ring)
+      try PostgresDoorbell(
+        string, limits, server, channel: channel, replicated: replicated, ring: ring)
     }
   }
 

@@ -99,7 +99,8 @@
       guard !connection.takeUnreplicated() else {
         throw LedgerError.outcomeUnknown(commit.transaction)
       }
-      ledger.announcer.announce(commit.number)
+      ledger.replicated.note(commit.number, commit.hash)
+      ledger.announcer.announce(commit)
     }
 
     private func arguments(of commit: LedgerCommit) throws -> [Argument] {

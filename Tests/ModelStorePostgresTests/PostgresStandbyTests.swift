@@ -83,6 +83,129 @@
       #expect(try other.commit([3]).number.rawValue == 3)
     }
 
+    /// When a wait for the standby ends early, the server shows the commit, also to connections that
+    /// are open. It does so while it shuts down, too.
+    @Test func aCommitThatDidNotWaitForItsStandbyIsNotApplied() throws {
+      let standby = try withStandby()
+      let (reader, writer) = (
+        try server.ledger("music", limits: limits), try server.ledger("music", limits: limits)
+      )
+      let first = try ledger.commit([1])
+      #expect(try reader.commits(after: .founding, limit: 9) == [first])
+      let turn = try writer.turn(after: .founding, deadline: .seconds(60))
+      #expect(turn.missed == [first])
+      turn.pass()
+
+      PostgresServer.end(standby)
+      let other = try server.ledger("music", limits: limits)
+      let waiting = WaitingThread {
+        #expect(throws: LedgerError.self) { try ledger.commit([2]) }
+      }
+      try server.cancelWaitForStandby()
+      try waiting.join()
+      let shown = try server.execute("SELECT max(number) FROM modelstore.commits").integer(0, 0)
+      #expect(shown == 2)
+      // The first commit is certain.
+      #expect(try reader.commits(after: .founding, limit: 9) == [first])
+      expectNoStandby { _ = try reader.commits(after: first.number, limit: 9) }
+      expectNoStandby { _ = try writer.turn(after: first.number, deadline: .seconds(60)) }
+      expectNoStandby { _ = try other.commits(after: .founding, limit: 9) }
+
+      let back = try server.startStandby()
+      defer { PostgresServer.end(back) }
+      let commits = try reader.commits(after: first.number, limit: 9)
+      #expect(commits.map(\.number.rawValue) == [2])
+      #expect(try reader.commits(after: .founding, limit: 9) == [first] + commits)
+      let next = try writer.turn(after: .founding, deadline: .seconds(60))
+      #expect(next.missed == [first] + commits)
+      next.pass()
+    }
+
+    /// The connection for reading may have found another primary than the one for turns.
+    @Test func aTurnTakesNoProofFromAnotherServer() throws {
+      let other = try PostgresServer()
+      let promoted = try other.ledger("music")
+      #expect(try promoted.found(LedgerWorld.founding(), snapshot: PartsSource([[1]])))
+      let theirs = try promoted.commit([9])
+      let ours = try ledger.commit([1])
+      let hosts = "\(server.directory),\(other.directory)"
+      let member = try PostgresLedger(connection: server.connection(host: hosts), store: "music")
+      try server.stop()
+      #expect(try member.commits(after: .founding, limit: 9) == [theirs])
+      try server.start()
+      let standby = try withStandby()
+      defer { PostgresServer.end(standby) }
+      #expect(throws: LedgerError.unreachable("PostgreSQL's primary has changed.")) {
+        try member.turn(after: .founding, deadline: .seconds(60))
+      }
+      // Both connections are opened again, and lead to the same server.
+      let turn = try member.turn(after: .founding, deadline: .seconds(60))
+      #expect(turn.missed == [ours])
+      turn.pass()
+      #expect(try member.commits(after: .founding, limit: 9) == [ours])
+    }
+
+    /// A notification says that COMMIT succeeded, so nothing more is asked of the standby.
+    @Test func aCommitOfWhichAMemberIsNotifiedIsCertain() throws {
+      let standby = try withStandby()
+      let writer = try server.ledger("music")
+      let member = try server.ledger("music", limits: limits)
+      #expect(try member.standing()?.number == .founding)
+      try member.turn(after: .founding, deadline: .seconds(60)).pass()
+      let rung = DispatchSemaphore(value: 0)
+      let bell = try member.listen { if $0?.rawValue == 2 { rung.signal() } }
+      let commits = [try writer.commit([1]), try writer.commit([2])]
+      rung.wait()
+      PostgresServer.end(standby)
+      #expect(try member.commits(after: .founding, limit: 9) == commits)
+      let turn = try member.turn(after: .founding, deadline: .seconds(60))
+      #expect(turn.missed == commits)
+      turn.pass()
+      // A page that ends before the known commit proves nothing.
+      expectNoStandby { _ = try member.commits(after: .founding, limit: 1) }
+      bell.end()
+    }
+
+    @Test func onlyTheKnownCommitProvesThoseBeforeIt() throws {
+      var head = LedgerWorld.founding()
+      let commits = (1...4 as ClosedRange<UInt8>).map { content in
+        let commit = head.next([content])
+        head = LedgerStanding(
+          number: commit.number, hash: commit.hash, epoch: head.epoch, schema: head.schema,
+          durability: head.durability)
+        return commit
+      }
+      let replicated = ReplicatedCommit()
+      #expect(replicated.count(in: commits) == 0)
+      replicated.note(commits[1].number, commits[1].hash)
+      #expect(replicated.count(in: commits) == 2)
+      #expect(replicated.count(in: Array(commits[1...])) == 1)
+      #expect(replicated.count(in: Array(commits[2...])) == 0)
+      #expect(replicated.count(in: [commits[0]]) == 0)
+      #expect(replicated.count(in: []) == 0)
+      // An older notification that comes late changes nothing.
+      replicated.note(commits[0].number, commits[0].hash)
+      #expect(replicated.count(in: commits) == 2)
+      // A commit of this number that another server has.
+      replicated.note(commits[3].number, commits[0].hash)
+      #expect(replicated.count(in: commits) == 0)
+    }
+
+    @Test func aNotificationHasTheNumberAndTheHashOfItsCommit() {
+      let announcement = Announcement(
+        number: CommitNumber(rawValue: 17), hash: CommitHash(of: [1]))
+      #expect(announcement.text == "17 \(CommitHash(of: [1]))")
+      #expect(Announcement(announcement.text) == announcement)
+      // Of earlier versions.
+      let bare = Announcement(number: CommitNumber(rawValue: 17), hash: nil)
+      #expect(bare.text == "17")
+      #expect(Announcement("17") == bare)
+      for text in ["", "x", "x \(CommitHash(of: [1]))"] { #expect(Announcement(text) == nil) }
+      for text in ["17 ", "17 12", "17 \(CommitHash(of: [1]))0", "17 1 2"] {
+        #expect(Announcement(text) == bare)
+      }
+    }
+
     /// The server is a primary that does not know yet that another one took its place.
     @Test func aMemberLeavesAServerWhoseCommitsWaitForever() throws {
       let promoted = try PostgresServer()

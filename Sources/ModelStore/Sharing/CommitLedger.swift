@@ -27,7 +27,8 @@ package protocol CommitLedger: Sendable {
   func turn(after number: CommitNumber, deadline: Duration) throws -> any LedgerTurn
 
   /// Returns the commits after `number`, in order, without waiting for a turn. If the ledger no
-  /// longer keeps the next one, the first commit that it returns has a later number.
+  /// longer keeps the next one, the first commit that it returns has a later number. If the ledger
+  /// has a standby, the standby has each commit that is returned, also in a turn.
   ///
   /// - Parameter limit: The most commits to return. A page may be shorter although more follow: the
   ///   ledger bounds its bytes. It is empty only if nothing follows.
@@ -166,6 +167,8 @@ package struct CommitNumber: RawRepresentable, Hashable, Comparable, Sendable, C
   package init(rawValue: Int64) { self.rawValue = rawValue }
 
   package static let founding = CommitNumber(rawValue: 0)
+  /// No commit is after it.
+  static let last = CommitNumber(rawValue: .max)
 
   package var next: CommitNumber { CommitNumber(rawValue: rawValue + 1) }
 

@@ -39,7 +39,8 @@ final class Membership: Sendable {
     var record: MemberRecord?
     /// A commit whose outcome is unknown. Nothing is written before the ledger has resolved it.
     var unresolved: TransactionID?
-    var isPollQueued = false
+    /// Up to which commit the queued poll looks; nil if none is queued.
+    var queuedPoll: CommitNumber?
     /// How many threads wait for a turn, or have it. A turn brings what other members have
     /// committed before, and no member can commit until it ends.
     var turnCount = 0
@@ -212,15 +213,16 @@ final class Membership: Sendable {
 
   /// Applies what other members have committed.
   ///
+  /// - Parameter aim: The commit after which it may stop.
   /// - Returns: The newest commit of the file.
-  private func catchUp() throws -> CommitNumber {
+  private func catchUp(to aim: CommitNumber = .last) throws -> CommitNumber {
     var number = try applying { applier in
       // Another process may have applied or written commits.
       let record = try applier.standing()
       remember(record)
       return record.number
     }
-    while true {
+    while number < aim || !isNearHead {
       let commits = try ledger.commits(after: number, limit: Self.pageCount)
       guard !commits.isEmpty else {
         if !isNearHead {
@@ -231,6 +233,7 @@ final class Membership: Sendable {
       }
       number = try apply(commits).number
     }
+    return number
   }
 
   /// Runs ``catchUp()`` if the file is a member, and throws the errors that callers see.
@@ -331,8 +334,8 @@ final class Membership: Sendable {
       return true
     }
     guard isFirst else { return }
-    let poll: @Sendable () -> Void = { [weak self] in
-      guard let self, self.poll(didApply, report) else { return }
+    let poll: @Sendable (_ isQueued: Bool) -> Void = { [weak self] isQueued in
+      guard let self, self.poll(isQueued, didApply, report) else { return }
       snapshots.start(copying: copy) { error in
         report(StoreError(reporting: Membership.storeError(error)))
       }
@@ -341,7 +344,7 @@ final class Membership: Sendable {
     do {
       bell = try ledger.listen { [weak self, queue] number in
         guard let self, self.isPollDue(after: number) else { return }
-        queue.async { poll() }
+        queue.async { poll(true) }
       }
     } catch {
       // The timer finds commits, too.
@@ -353,7 +356,7 @@ final class Membership: Sendable {
       timer.schedule(
         deadline: .now(), repeating: .milliseconds(Self.pause),
         leeway: .milliseconds(Self.pause / 5))
-      timer.setEventHandler(handler: poll)
+      timer.setEventHandler { poll(false) }
       timer.activate()
       state.timer = timer
     }
@@ -368,29 +371,31 @@ final class Membership: Sendable {
   func isPollDue(after number: CommitNumber?) -> Bool {
     state.withLock { state in
       let isKnown = state.record.flatMap { record in number.map { $0 <= record.number } } ?? false
-      guard !state.isPollQueued, !state.hasEnded, state.turnCount == 0, !isKnown else {
-        return false
-      }
-      state.isPollQueued = true
-      return true
+      guard !state.hasEnded, state.turnCount == 0, !isKnown else { return false }
+      let queued = state.queuedPoll
+      state.queuedPoll = max(queued ?? .founding, number ?? .last)
+      return queued == nil
     }
   }
 
   /// Counts the end of a turn of ``beginTurn()``.
   func turnEnded() { state.withLock { $0.turnCount -= 1 } }
 
+  /// - Parameter isQueued: Whether a notification asked for it, so that it may stop at its commit.
+  ///   What follows brings its own notification.
   /// - Returns: Whether the file has what the ledger had.
   private func poll(
-    _ didApply: @Sendable (_ pageCount: Int) -> Void, _ report: @Sendable (StoreError) -> Void
+    _ isQueued: Bool, _ didApply: @Sendable (_ pageCount: Int) -> Void,
+    _ report: @Sendable (StoreError) -> Void
   ) -> Bool {
-    let isActive = state.withLock { state in
-      state.isPollQueued = false
-      return !state.hasEnded
+    let aim = state.withLock { state in
+      let queued = isQueued ? state.queuedPoll.take() : nil
+      return state.hasEnded ? nil : queued ?? .last
     }
-    guard isActive else { return false }
+    guard let aim else { return false }
     do {
       let before = try applying { try $0.standing().number }
-      let after = try catchUp()
+      let after = try catchUp(to: aim)
       if after != before { didApply(try applying { $0.connection.hooks.walFrameCount }) }
       try note(after)
       state.withLock { $0.failures = [] }

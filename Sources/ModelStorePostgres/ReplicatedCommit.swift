@@ -1,0 +1,35 @@
+#if Postgres
+  internal import ModelStore
+  internal import Synchronization
+
+  /// The newest commit of which this program knows that the server's standby has it.
+  ///
+  /// PostgreSQL shows a commit before its standby has it if the wait for the standby ends early:
+  /// when the server shuts down or starts again after a crash, and when an administrator ends the
+  /// waiting session. A failover may lose such a commit, so no member may apply it. A commit is
+  /// certain if COMMIT succeeded for the member that made it, which says so in its notification, or
+  /// if a later COMMIT of this program did.
+  final class ReplicatedCommit: Sendable {
+    private let newest = Mutex<(number: CommitNumber, hash: CommitHash)?>(nil)
+
+    func note(_ number: CommitNumber, _ hash: CommitHash) {
+      newest.withLock { newest in
+        // A notification may be older than what is known.
+        if newest.map({ $0.number < number }) ?? true { newest = (number, hash) }
+      }
+    }
+
+    /// Returns how many of `commits` the standby has for certain.
+    ///
+    /// - Parameter commits: Consecutive ones. The hash of each contains that of the one before, so
+    ///   the known commit proves all before it.
+    func count(in commits: [LedgerCommit]) -> Int {
+      guard let first = commits.first, let known = newest.withLock({ $0 }) else { return 0 }
+      let place = known.number.rawValue - first.number.rawValue
+      guard place >= 0, place < commits.count, commits[Int(place)].hash == known.hash else {
+        return 0
+      }
+      return Int(place) + 1
+    }
+  }
+#endif
