@@ -7,7 +7,7 @@
   /// waits for it.
   ///
   /// A NOTIFY costs PostgreSQL about a third of a write, and wakes every member. So commits that
-  /// follow one another within ``pause`` share one, with the number of the last. If none is sent,
+  /// follow one another within ``pause`` share one, which names the last. If none is sent,
   /// for example because the program ended, members find the commit when they poll.
   ///
   /// It is a transaction of its own: in that of the commit it would hold a lock of all databases

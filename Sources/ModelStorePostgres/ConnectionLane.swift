@@ -96,7 +96,7 @@
     ) throws -> (lease: Lease, result: Result) {
       let timeout = end.map { DispatchTime.now() + .milliseconds(($0 - .now).milliseconds) }
       guard free.wait(timeout: timeout ?? .distantFuture) == .success else {
-        throw LedgerError.timedOut("Another thread of this program kept the turn.")
+        throw LedgerError.timedOut("Another thread of this program kept the connection.")
       }
       var isWaiting = true
       defer { if isWaiting { free.signal() } }

@@ -63,7 +63,8 @@
     static let lockHead = Statement(
       "ms_lock",
       """
-      SELECT number, hash, epoch, schema FROM modelstore.heads WHERE store = $1 FOR UPDATE
+      SELECT number, hash, epoch, schema, current_setting('synchronous_standby_names')
+      FROM modelstore.heads WHERE store = $1 FOR UPDATE
       """)
     /// A statement of its own, after the lock: the snapshot of one that waits for the lock is older
     /// than the lock, so it would miss commits.
@@ -103,12 +104,15 @@
 
     static let head = Statement(
       "ms_head",
-      "SELECT number, hash, epoch, schema FROM modelstore.heads WHERE store = $1")
+      """
+      SELECT number, hash, epoch, schema, current_setting('synchronous_standby_names')
+      FROM modelstore.heads WHERE store = $1
+      """)
     /// A page of at most `$3` commits. It ends with the commit that exceeds `$4` bytes.
     static let page = Statement(
       "ms_page",
       """
-      SELECT number, tx, hash, record FROM (
+      SELECT number, tx, hash, record, current_setting('synchronous_standby_names') FROM (
         SELECT number, tx, hash, record,
           sum(octet_length(record)) OVER (ORDER BY number) - octet_length(record) AS before
         FROM modelstore.commits WHERE store = $1 AND number > $2 ORDER BY number LIMIT $3

@@ -14,11 +14,23 @@
   extension PostgresConnection {
     /// What the server said when the connection was opened.
     struct Greeting {
-      var durability = LedgerDurability.none
+      /// Whether COMMIT waits for the disk, and for the standby if there is one.
+      fileprivate var settings = (fsync: "", commit: "")
+      /// `synchronous_standby_names`, as the latest statement that reads it found it: a cluster may
+      /// change it while a connection is open.
+      var standbys = ""
       /// The version of the ledger's tables; nil if there are none.
       var layout: Int64?
       /// Whether the server can only be read, as a standby can.
       var isReadOnly = false
+
+      var durability: LedgerDurability {
+        PostgresConnection.durability(
+          fsync: settings.fsync, commit: settings.commit, standbys: standbys)
+      }
+
+      /// Whether the server may show commits that its standby does not have.
+      var waitsForStandby: Bool { durability == .replicated && !isReadOnly }
     }
 
     /// What a connection is for.
@@ -138,8 +150,8 @@
         throw PostgresFailure(
           state: "25006", text: "The server is read-only.", isFatal: false)
       }
-      greeting.durability = Self.durability(
-        fsync: settings.text(0, 3), commit: settings.text(0, 4), standbys: settings.text(0, 5))
+      greeting.settings = (settings.text(0, 3), settings.text(0, 4))
+      greeting.standbys = settings.text(0, 5)
       guard hasLedger else { return }
       do {
         greeting.layout = try readGroup(until: end)[0].integer(0, 0)

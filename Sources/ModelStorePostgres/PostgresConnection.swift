@@ -233,31 +233,48 @@
     /// - Throws: ``PostgresFailure``, and the connection is of no use, if the standby does not
     ///   answer in time.
     func awaitStandby(_ limits: Limits) throws {
-      guard greeting.durability == .replicated, !greeting.isReadOnly else { return }
+      guard greeting.waitsForStandby else { return }
       try commitMessage(limits)
     }
 
     /// As ``awaitStandby(_:)``, also if the server had no standby when the connection was opened.
     func commitMessage(_ limits: Limits) throws {
+      _ = try commitMessage(limits, after: nil)
+    }
+
+    /// As ``commitMessage(_:)``, and runs `query` before the message, in the same round trip.
+    ///
+    /// - Returns: The rows of `query`.
+    func commitMessage(
+      _ limits: Limits, after query: (Statement, [Argument])
+    ) throws -> PostgresResult {
+      try commitMessage(limits, after: .some(query))[0]
+    }
+
+    private func commitMessage(
+      _ limits: Limits, after query: (Statement, [Argument])?
+    ) throws -> [PostgresResult] {
       let end = ContinuousClock.now + limits.standby + limits.answer
       try settle(until: end)
       _ = takeUnreplicated()
-      let steps: [(Statement, [Argument])] = [
-        (.workLimit, [.text("\(limits.standby.milliseconds)")]), (.commitMessage, []),
-        (.workLimit, [.text("\(limits.work.milliseconds)")]),
-      ]
+      let steps: [(Statement, [Argument])] =
+        (query.map { [$0] } ?? []) + [
+          (.workLimit, [.text("\(limits.standby.milliseconds)")]), (.commitMessage, []),
+          (.workLimit, [.text("\(limits.work.milliseconds)")]),
+        ]
       for (statement, arguments) in steps {
         try add(statement, arguments)
         // A group of its own, because a group is a transaction.
         try endGroup(until: end)
       }
-      for _ in steps { _ = try readGroup(until: end) }
+      let results = try steps.flatMap { _ in try readGroup(until: end) }
       guard !takeUnreplicated() else {
         throw broken(
           PostgresFailure(
             state: "08006", text: "PostgreSQL waits for its standby, which does not answer.",
             isFatal: true))
       }
+      return results
     }
 
     /// Has each statement from now on wait at most that long for a lock, rounded up to tenths of a

@@ -20,14 +20,13 @@
     private let listening: Listening
 
     init(
-      _ string: ConnectionString, _ limits: Limits, _ server: ConnectionLane.Server,
-      channel: String, replicated: ReplicatedCommit,
+      _ string: ConnectionString, _ limits: Limits, channel: String, replicated: ReplicatedCommit,
       ring: @escaping @Sendable (CommitNumber?) -> Void
     ) throws {
       listening = Listening(
-        string: string, limits: limits, server: server, channel: channel, replicated: replicated,
-        ring: ring, wakePipe: try WakePipe())
-      let breakCount = server.breakCount
+        string: string, limits: limits, channel: channel, replicated: replicated, ring: ring,
+        wakePipe: try WakePipe())
+      let breakCount = replicated.server.breakCount
       let connection = try listening.connect()
       // A serial queue always gets a thread.
       DispatchQueue(label: "modelstore.postgres.listen").async { [listening] in
@@ -44,11 +43,13 @@
   private struct Listening: Sendable {
     let string: ConnectionString
     let limits: Limits
-    let server: ConnectionLane.Server
     let channel: String
     let replicated: ReplicatedCommit
     let ring: @Sendable (CommitNumber?) -> Void
     let wakePipe: WakePipe
+
+    /// How often the ledger has lost a connection.
+    private var breakCount: Int { replicated.server.breakCount }
 
     func connect() throws -> PostgresConnection {
       let connection = try PostgresConnection.open(
@@ -75,7 +76,7 @@
         guard !isEnded(within: pause) else { return }
         pause = min(pause * 2, limits.pauseMax)
         do {
-          breakCount = server.breakCount
+          breakCount = self.breakCount
           connection = try connect()
           ring(nil)
         } catch {
@@ -93,7 +94,7 @@
         let outcome = SocketWait.wait(
           for: connection.socket, POLLIN, until: .now + limits.pauseMax, stop: wakePipe.descriptor)
         if outcome == .stopped { return false }
-        guard server.breakCount == breakCount else { return true }
+        guard self.breakCount == breakCount else { return true }
         guard outcome == .ready else { continue }
         do {
           let texts = try connection.takeNotifications()

@@ -228,7 +228,14 @@
         throw LedgerError.mismatch("Part \(part) of the snapshot at \(number) is missing.")
       }
       part += 1
-      if part == count { self.connection = nil }
+      if part == count {
+        self.connection = nil
+        try ledger.rethrowing {
+          // A snapshot of a commit that changed the schema is shown together with that commit.
+          _ = try connection.run([(.commit, [])], until: ledger.limits.answerTime)
+          try connection.awaitStandby(ledger.limits)
+        }
+      }
       let bytes = rows.bytes(0, 0)
       return bytes.isEmpty ? nil : bytes
     }

@@ -21,7 +21,7 @@
     let channel: String
     let turns: ConnectionLane
     let reading: ConnectionLane
-    let replicated = ReplicatedCommit()
+    let replicated: ReplicatedCommit
     /// Notifies other members of commits.
     let announcer: CommitAnnouncer
     private let standbyCheck: StandbyCheck
@@ -46,6 +46,7 @@
       channel = "modelstore_\(CommitHash(of: Array(store.utf8)).description.prefix(32))"
       turns = ConnectionLane(string, limits, server)
       reading = ConnectionLane(string, limits, server)
+      replicated = ReplicatedCommit(server)
       announcer = CommitAnnouncer(channel: channel, lane: reading, limits: limits)
       standbyCheck = StandbyCheck(reading, limits)
     }
@@ -54,7 +55,9 @@
 
     package func standing() throws -> LedgerStanding? {
       try read(.head, []) { rows, connection in
-        rows.rowCount == 0 ? nil : LedgerStanding(rows, connection.greeting.durability)
+        guard rows.rowCount > 0 else { return nil }
+        connection.greeting.standbys = rows.text(0, 4)
+        return LedgerStanding(rows, connection.greeting.durability)
       } ?? nil
     }
 
@@ -65,9 +68,9 @@
       ]
       return try read(.page, arguments) { rows, connection in
         let commits = rows.commits
-        guard let last = commits.last, connection.greeting.durability == .replicated else {
-          return commits
-        }
+        guard let last = commits.last else { return [] }
+        connection.greeting.standbys = rows.text(0, 4)
+        guard connection.greeting.waitsForStandby else { return commits }
         let count = replicated.count(in: commits)
         guard count == 0 else { return Array(commits.prefix(count)) }
         try connection.commitMessage(limits)
@@ -129,36 +132,38 @@
 
     package func turn(after number: CommitNumber, deadline: Duration) throws -> any LedgerTurn {
       let end = ContinuousClock.now + deadline
-      let (lease, results) = try leaseTurn(until: end) { connection in
-        let results = try lockHead(
+      let (lease, rows) = try leaseTurn(until: end) { connection in
+        try lockHead(
           connection, until: end, then: [(.missed, [.text(store), .integer(number.rawValue)])])
-        return (connection.greeting.durability, results)
       }
-      let (durability, rows) = results
-      let missed = rows[1].commits
-      do {
-        if durability == .replicated { try awaitStandby(of: missed) }
-      } catch {
-        lease.connection.giveUp()
-        lease.end()
-        throw error
-      }
-      return PostgresTurn(of: self, lease, LedgerStanding(rows[0], durability), missed: missed)
+      let greeting = lease.connection.greeting
+      let turn = PostgresTurn(
+        of: self, lease, LedgerStanding(rows[0], greeting.durability), missed: rows[1].commits)
+      if greeting.waitsForStandby { try awaitStandby(of: turn.missed, turn) }
+      return turn
     }
 
     /// Makes sure that the standby has `commits`, which a turn read.
     ///
     /// The turn's connection could commit a message only by ending the turn. So the one for reading
     /// does, and it must show the same commits, because its server may be another one.
-    private func awaitStandby(of commits: [LedgerCommit]) throws {
+    ///
+    /// - Throws: ``LedgerError``. The turn has ended.
+    private func awaitStandby(of commits: [LedgerCommit], _ turn: PostgresTurn) throws {
       guard let last = commits.last, replicated.count(in: commits) < commits.count else { return }
-      try reading.use { connection in
-        let results = try connection.run(
-          [(.hash, [.text(store), .integer(last.number.rawValue)])], until: limits.answerTime)
-        guard results[0].rowCount == 1, results[0].hash(0, 0) == last.hash else {
+      do {
+        let (lease, results) = try reading.lease(until: .now + limits.standby) { connection in
+          try connection.commitMessage(
+            limits, after: (.hash, [.text(store), .integer(last.number.rawValue)]))
+        }
+        lease.end()
+        guard results.rowCount == 1, results.hash(0, 0) == last.hash else {
+          turn.giveUp()
           throw LedgerError.unreachable("PostgreSQL's primary has changed.")
         }
-        try connection.commitMessage(limits)
+      } catch {
+        turn.pass()
+        throw error
       }
       replicated.note(last.number, last.hash)
     }
@@ -208,6 +213,7 @@
       let results = try connection.run(
         [(.begin, []), (.lockHead, [.text(store)])] + steps, until: limits.answerTime + rest)
       guard results[1].rowCount == 1 else { throw unfounded }
+      connection.greeting.standbys = results[1].text(0, 4)
       return Array(results.dropFirst())
     }
 
@@ -221,7 +227,7 @@
       _ ring: @escaping @Sendable (CommitNumber?) -> Void
     ) throws -> any Doorbell {
       try PostgresDoorbell(
-        string, limits, server, channel: channel, replicated: replicated, ring: ring)
+        string, limits, channel: channel, replicated: replicated, ring: ring)
     }
   }
 
@@ -236,7 +242,7 @@
   }
 
   extension LedgerStanding {
-    /// - Parameter rows: A row of `number, hash, epoch, schema`.
+    /// - Parameter rows: A row that begins with `number, hash, epoch, schema`.
     init(_ rows: PostgresResult, _ durability: LedgerDurability) {
       self.init(
         number: rows.number(0, 0), hash: rows.hash(0, 1), epoch: rows.integer(0, 2),
@@ -245,7 +251,7 @@
   }
 
   extension PostgresResult {
-    /// The rows `number, tx, hash, record`.
+    /// The rows, which begin with `number, tx, hash, record`.
     var commits: [LedgerCommit] {
       (0..<rowCount).map { row in
         LedgerCommit(

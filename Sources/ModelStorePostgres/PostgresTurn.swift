@@ -43,6 +43,9 @@
       takeLease().end()
     }
 
+    /// Has the ledger open its connections again: they lead to different servers.
+    func giveUp() { lease?.connection.giveUp() }
+
     private func takeLease() -> ConnectionLane.Lease {
       guard let lease = lease.take() else { preconditionFailure("A turn ends once.") }
       return lease

@@ -10,12 +10,32 @@
   /// certain if COMMIT succeeded for the member that made it, which says so in its notification, or
   /// if a later COMMIT of this program did.
   final class ReplicatedCommit: Sendable {
-    private let newest = Mutex<(number: CommitNumber, hash: CommitHash)?>(nil)
+    private struct Known {
+      let number: CommitNumber
+      let hash: CommitHash
+      /// How often the ledger had lost a connection. Then it may have found another server, which
+      /// may even have been restored to earlier commits.
+      let breakCount: Int
+    }
+
+    private let newest = Mutex<Known?>(nil)
+    /// The server of the ledger's connections.
+    let server: ConnectionLane.Server
+
+    init(_ server: ConnectionLane.Server) { self.server = server }
+
+    private var known: Known? {
+      newest.withLock { $0 }.flatMap { $0.breakCount == server.breakCount ? $0 : nil }
+    }
 
     func note(_ number: CommitNumber, _ hash: CommitHash) {
+      let noted = Known(number: number, hash: hash, breakCount: server.breakCount)
       newest.withLock { newest in
         // A notification may be older than what is known.
-        if newest.map({ $0.number < number }) ?? true { newest = (number, hash) }
+        if let known = newest, known.breakCount == noted.breakCount, known.number >= number {
+          return
+        }
+        newest = noted
       }
     }
 
@@ -24,7 +44,7 @@
     /// - Parameter commits: Consecutive ones. The hash of each contains that of the one before, so
     ///   the known commit proves all before it.
     func count(in commits: [LedgerCommit]) -> Int {
-      guard let first = commits.first, let known = newest.withLock({ $0 }) else { return 0 }
+      guard let first = commits.first, let known else { return 0 }
       let place = known.number.rawValue - first.number.rawValue
       guard place >= 0, place < commits.count, commits[Int(place)].hash == known.hash else {
         return 0

@@ -28,10 +28,12 @@ package protocol CommitLedger: Sendable {
 
   /// Returns the commits after `number`, in order, without waiting for a turn. If the ledger no
   /// longer keeps the next one, the first commit that it returns has a later number. If the ledger
-  /// has a standby, the standby has each commit that is returned, also in a turn.
+  /// has a standby, the standby has each commit that is returned, also in a turn. That need not be
+  /// so for ``standing()`` and ``hash(of:)``.
   ///
   /// - Parameter limit: The most commits to return. A page may be shorter although more follow: the
-  ///   ledger bounds its bytes. It is empty only if nothing follows.
+  ///   ledger bounds its bytes, and a commit may not be certain yet. It is empty only if nothing
+  ///   follows.
   func commits(after number: CommitNumber, limit: Int) throws -> [LedgerCommit]
 
   /// Returns the hash of the commit with `number`; nil if the ledger no longer keeps it.

@@ -39,7 +39,7 @@ final class Membership: Sendable {
     var record: MemberRecord?
     /// A commit whose outcome is unknown. Nothing is written before the ledger has resolved it.
     var unresolved: TransactionID?
-    /// Up to which commit the queued poll looks; nil if none is queued.
+    /// The commit after which the queued poll ends; nil if none is queued.
     var queuedPoll: CommitNumber?
     /// How many threads wait for a turn, or have it. A turn brings what other members have
     /// committed before, and no member can commit until it ends.
@@ -213,25 +213,26 @@ final class Membership: Sendable {
 
   /// Applies what other members have committed.
   ///
-  /// - Parameter aim: The commit after which it may stop.
+  /// - Parameter aim: The commit after which it ends; nil for the newest one after the first page.
+  ///   Others may write without a pause.
   /// - Returns: The newest commit of the file.
-  private func catchUp(to aim: CommitNumber = .last) throws -> CommitNumber {
+  private func catchUp(to aim: CommitNumber? = nil) throws -> CommitNumber {
     var number = try applying { applier in
       // Another process may have applied or written commits.
       let record = try applier.standing()
       remember(record)
       return record.number
     }
-    while number < aim || !isNearHead {
+    var aim = aim
+    while aim.map({ number < $0 }) ?? true {
       let commits = try ledger.commits(after: number, limit: Self.pageCount)
-      guard !commits.isEmpty else {
-        if !isNearHead {
-          try checkLedgerHasCommits()
-          state.withLock { $0.isNearHead = true }
-        }
-        return number
-      }
+      guard !commits.isEmpty else { break }
       number = try apply(commits).number
+      if aim == nil { aim = try ledger.standing()?.number ?? number }
+    }
+    if !isNearHead {
+      try checkLedgerHasCommits()
+      state.withLock { $0.isNearHead = true }
     }
     return number
   }
@@ -381,21 +382,21 @@ final class Membership: Sendable {
   /// Counts the end of a turn of ``beginTurn()``.
   func turnEnded() { state.withLock { $0.turnCount -= 1 } }
 
-  /// - Parameter isQueued: Whether a notification asked for it, so that it may stop at its commit.
+  /// - Parameter isQueued: Whether a notification asked for it, so that it ends after its commit.
   ///   What follows brings its own notification.
-  /// - Returns: Whether the file has what the ledger had.
+  /// - Returns: Whether the file has these commits.
   private func poll(
     _ isQueued: Bool, _ didApply: @Sendable (_ pageCount: Int) -> Void,
     _ report: @Sendable (StoreError) -> Void
   ) -> Bool {
     let aim = state.withLock { state in
       let queued = isQueued ? state.queuedPoll.take() : nil
-      return state.hasEnded ? nil : queued ?? .last
+      return (commit: queued == .last ? nil : queued, isActive: !state.hasEnded)
     }
-    guard let aim else { return false }
+    guard aim.isActive else { return false }
     do {
       let before = try applying { try $0.standing().number }
-      let after = try catchUp(to: aim)
+      let after = try catchUp(to: aim.commit)
       if after != before { didApply(try applying { $0.connection.hooks.walFrameCount }) }
       try note(after)
       state.withLock { $0.failures = [] }

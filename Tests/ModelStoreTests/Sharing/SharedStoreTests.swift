@@ -1,3 +1,4 @@
+import Foundation
 import Synchronization
 import Testing
 
@@ -532,6 +533,36 @@ import Testing
     #expect(!membership.isPollDue(after: CommitNumber(rawValue: 1)))
     #expect(membership.isPollDue(after: coming))
     #expect(!membership.isPollDue(after: coming), "A poll is queued.")
+  }
+
+  @Test func refreshingEndsAlthoughOthersWriteMeanwhile() throws {
+    struct Meanwhile {
+      var writer: Store?
+      let reader: pthread_t
+      var count: Int64 = 0
+
+      /// Counts a page that the reader reads.
+      mutating func next() -> (writer: Store, number: Int64)? {
+        guard reader == pthread_self(), count < 100, let writer else { return nil }
+        count += 1
+        return (writer, count)
+      }
+    }
+    let meanwhile = Mutex(Meanwhile(reader: pthread_self()))
+    let ledger = MemoryLedger { step in
+      guard step == .commits, let (writer, number) = meanwhile.withLock({ $0.next() }) else {
+        return
+      }
+      #expect(throws: Never.self) {
+        try writer.write { tx in _ = try tx.insert(Artist(id: number, name: "Ada")) }
+      }
+    }
+    let world = try SharedWorld(ledger: ledger)
+    meanwhile.withLock { $0.writer = world.members[0] }
+    try world.members[1].refresh()
+    meanwhile.withLock { $0.writer = nil }
+    #expect(meanwhile.withLock { $0.count } == 1)
+    #expect(try world.members[1].fetch(Artist.all).map { $0.id } == [1])
   }
 
   @Test func aFileWithContentOfItsOwnDoesNotJoin() throws {
