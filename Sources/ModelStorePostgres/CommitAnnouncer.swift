@@ -79,7 +79,7 @@
     /// - Returns: nil for another text. The first versions of this library sent an empty one.
     init?(_ text: String) {
       let words = text.split(separator: " ")
-      guard let number = words.first.flatMap({ Int64($0) }) else { return nil }
+      guard let number = words.first.flatMap({ Int64($0) }), number > 0 else { return nil }
       self.init(
         number: CommitNumber(rawValue: number),
         hash: words.count == 2 ? CommitHash(digits: words[1]) : nil)

@@ -33,7 +33,7 @@
       /// How often a connection was given up.
       var breakCount: Int { breaks.load(ordering: .acquiring) }
 
-      fileprivate func noteBreak() { breaks.add(1, ordering: .acquiringAndReleasing) }
+      func noteBreak() { breaks.add(1, ordering: .acquiringAndReleasing) }
     }
 
     /// A connection, and how often the lanes had lost one when it was opened.

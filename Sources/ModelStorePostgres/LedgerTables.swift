@@ -71,8 +71,8 @@
     static let missed = Statement(
       "ms_missed",
       """
-      SELECT number, tx, hash, record FROM modelstore.commits
-      WHERE store = $1 AND number > $2 ORDER BY number
+      SELECT number, tx, hash, record, current_setting('synchronous_standby_names')
+      FROM modelstore.commits WHERE store = $1 AND number > $2 ORDER BY number
       """)
     /// Inserts nothing if the head is not the commit before.
     static let append = Statement(

@@ -101,7 +101,7 @@
           guard !texts.isEmpty else { continue }
           let announcements = texts.compactMap(Announcement.init)
           for case (let number, let hash?) in announcements.map({ ($0.number, $0.hash) }) {
-            replicated.note(number, hash)
+            replicated.note(number, hash, isProven: false)
           }
           // Earlier versions of this library send no number.
           let isKnown = announcements.count == texts.count

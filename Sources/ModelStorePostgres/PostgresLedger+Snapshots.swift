@@ -227,15 +227,15 @@
       guard rows.rowCount == 1 else {
         throw LedgerError.mismatch("Part \(part) of the snapshot at \(number) is missing.")
       }
-      part += 1
-      if part == count {
-        self.connection = nil
+      if part + 1 == count {
         try ledger.rethrowing {
           // A snapshot of a commit that changed the schema is shown together with that commit.
           _ = try connection.run([(.commit, [])], until: ledger.limits.answerTime)
-          try connection.awaitStandby(ledger.limits)
+          if !connection.greeting.isReadOnly { try connection.commitMessage(ledger.limits) }
         }
+        self.connection = nil
       }
+      part += 1
       let bytes = rows.bytes(0, 0)
       return bytes.isEmpty ? nil : bytes
     }

@@ -74,7 +74,7 @@
         let count = replicated.count(in: commits)
         guard count == 0 else { return Array(commits.prefix(count)) }
         try connection.commitMessage(limits)
-        replicated.note(last.number, last.hash)
+        replicated.note(last.number, last.hash, isProven: true)
         return commits
       } ?? []
     }
@@ -132,28 +132,44 @@
 
     package func turn(after number: CommitNumber, deadline: Duration) throws -> any LedgerTurn {
       let end = ContinuousClock.now + deadline
-      let (lease, rows) = try leaseTurn(until: end) { connection in
-        try lockHead(
-          connection, until: end, then: [(.missed, [.text(store), .integer(number.rawValue)])])
+      while true {
+        let turn = try lockedTurn(after: number, until: end)
+        let breakCount = server.breakCount
+        try awaitStandby(turn, until: end)
+        guard server.breakCount != breakCount else { return turn }
+        // The proof may come from another server than the turn.
+        turn.giveUp()
+        turn.pass()
       }
-      let greeting = lease.connection.greeting
-      let turn = PostgresTurn(
-        of: self, lease, LedgerStanding(rows[0], greeting.durability), missed: rows[1].commits)
-      if greeting.waitsForStandby { try awaitStandby(of: turn.missed, turn) }
-      return turn
     }
 
-    /// Makes sure that the standby has `commits`, which a turn read.
+    private func lockedTurn(
+      after number: CommitNumber, until end: ContinuousClock.Instant
+    ) throws -> PostgresTurn {
+      let (lease, rows) = try leaseTurn(until: end) { connection in
+        let rows = try lockHead(
+          connection, until: end, then: [(.missed, [.text(store), .integer(number.rawValue)])])
+        if rows[1].rowCount > 0 { connection.greeting.standbys = rows[1].text(0, 4) }
+        return rows
+      }
+      return PostgresTurn(
+        of: self, lease, LedgerStanding(rows[0], lease.connection.greeting.durability),
+        missed: rows[1].commits, mayMissStandby: lease.connection.greeting.waitsForStandby)
+    }
+
+    /// Makes sure that the standby has the commits that a turn read.
     ///
     /// The turn's connection could commit a message only by ending the turn. So the one for reading
     /// does, and it must show the same commits, because its server may be another one.
     ///
     /// - Throws: ``LedgerError``. The turn has ended.
-    private func awaitStandby(of commits: [LedgerCommit], _ turn: PostgresTurn) throws {
-      guard let last = commits.last, replicated.count(in: commits) < commits.count else { return }
+    private func awaitStandby(_ turn: PostgresTurn, until end: ContinuousClock.Instant) throws {
+      guard turn.mayMissStandby, let last = turn.missed.last,
+        replicated.count(in: turn.missed) < turn.missed.count
+      else { return }
       do {
-        let (lease, results) = try reading.lease(until: .now + limits.standby) { connection in
-          try connection.commitMessage(
+        let (lease, results) = try reading.lease(until: min(end, limits.answerTime)) {
+          try $0.commitMessage(
             limits, after: (.hash, [.text(store), .integer(last.number.rawValue)]))
         }
         lease.end()
@@ -163,9 +179,10 @@
         }
       } catch {
         turn.pass()
-        throw error
+        guard case .timedOut? = error as? LedgerError else { throw error }
+        throw LedgerError.unreachable("PostgreSQL's standby was not asked in time.")
       }
-      replicated.note(last.number, last.hash)
+      replicated.note(last.number, last.hash, isProven: true)
     }
 
     package func resolve(

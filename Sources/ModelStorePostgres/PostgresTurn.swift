@@ -5,6 +5,8 @@
   final class PostgresTurn: LedgerTurn {
     let head: LedgerStanding
     let missed: [LedgerCommit]
+    /// Whether the server's standby may lack ``missed``.
+    let mayMissStandby: Bool
     private let ledger: PostgresLedger
     /// When PostgreSQL ends the turn, by the member's clock.
     private var deadline: ContinuousClock.Instant
@@ -16,12 +18,13 @@
 
     init(
       of ledger: PostgresLedger, _ lease: ConnectionLane.Lease, _ head: LedgerStanding,
-      missed: [LedgerCommit]
+      missed: [LedgerCommit], mayMissStandby: Bool
     ) {
       self.ledger = ledger
       self.lease = lease
       self.head = head
       self.missed = missed
+      self.mayMissStandby = mayMissStandby
       limit = ledger.limits.turn
       deadline = .now + limit
     }
@@ -43,7 +46,7 @@
       takeLease().end()
     }
 
-    /// Has the ledger open its connections again: they lead to different servers.
+    /// Has the ledger open its connections again: they may lead to different servers.
     func giveUp() { lease?.connection.giveUp() }
 
     private func takeLease() -> ConnectionLane.Lease {
@@ -102,7 +105,7 @@
       guard !connection.takeUnreplicated() else {
         throw LedgerError.outcomeUnknown(commit.transaction)
       }
-      ledger.replicated.note(commit.number, commit.hash)
+      ledger.replicated.note(commit.number, commit.hash, isProven: true)
       ledger.announcer.announce(commit)
     }
 

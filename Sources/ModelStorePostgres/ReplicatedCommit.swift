@@ -16,6 +16,8 @@
       /// How often the ledger had lost a connection. Then it may have found another server, which
       /// may even have been restored to earlier commits.
       let breakCount: Int
+      /// Whether this program has proved it. Any program can send a notification.
+      let isProven: Bool
     }
 
     private let newest = Mutex<Known?>(nil)
@@ -28,11 +30,15 @@
       newest.withLock { $0 }.flatMap { $0.breakCount == server.breakCount ? $0 : nil }
     }
 
-    func note(_ number: CommitNumber, _ hash: CommitHash) {
-      let noted = Known(number: number, hash: hash, breakCount: server.breakCount)
+    /// - Parameter isProven: Whether a COMMIT of this program proves it, and not a notification.
+    func note(_ number: CommitNumber, _ hash: CommitHash, isProven: Bool) {
+      let noted = Known(
+        number: number, hash: hash, breakCount: server.breakCount, isProven: isProven)
       newest.withLock { newest in
         // A notification may be older than what is known.
-        if let known = newest, known.breakCount == noted.breakCount, known.number >= number {
+        if let known = newest, known.breakCount == noted.breakCount, known.number >= number,
+          known.isProven || !isProven
+        {
           return
         }
         newest = noted
@@ -44,9 +50,9 @@
     /// - Parameter commits: Consecutive ones. The hash of each contains that of the one before, so
     ///   the known commit proves all before it.
     func count(in commits: [LedgerCommit]) -> Int {
-      guard let first = commits.first, let known else { return 0 }
+      guard let first = commits.first, let known, first.number <= known.number else { return 0 }
       let place = known.number.rawValue - first.number.rawValue
-      guard place >= 0, place < commits.count, commits[Int(place)].hash == known.hash else {
+      guard place < commits.count, commits[Int(place)].hash == known.hash else {
         return 0
       }
       return Int(place) + 1

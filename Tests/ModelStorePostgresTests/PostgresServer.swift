@@ -235,12 +235,14 @@
 
     /// Cancels as an administrator does who lost patience.
     func cancelWaitForStandby() throws {
-      let query = """
-        SELECT pg_cancel_backend(pid), pg_sleep(0.01) FROM pg_stat_activity
-        WHERE wait_event = 'SyncRep'
-        """
-      while try execute(query).rowCount == 0 {}
+      while try execute(Self.cancellation).rowCount == 0 {}
     }
+
+    /// Cancels each session that waits for the standby now.
+    static let cancellation = """
+      SELECT pg_cancel_backend(pid), pg_sleep(0.01) FROM pg_stat_activity
+      WHERE wait_event = 'SyncRep'
+      """
 
     // Programs
 

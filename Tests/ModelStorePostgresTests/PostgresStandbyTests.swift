@@ -105,7 +105,7 @@
         #expect(throws: LedgerError.self) { try ledger.commit([2]) }
       }
       while try server.commitWaitCount == 0 {}
-      while try server.commitWaitCount > 0 { try server.cancelWaitForStandby() }
+      while try server.commitWaitCount > 0 { try server.execute(PostgresServer.cancellation) }
       try waiting.join()
       let shown = try server.execute("SELECT max(number) FROM modelstore.commits").integer(0, 0)
       #expect(shown == 2)
@@ -122,6 +122,17 @@
       let next = try writer.turn(after: .founding, deadline: .seconds(60))
       #expect(next.missed == [first] + commits)
       next.pass()
+    }
+
+    /// A snapshot of a schema commit is shown together with that commit.
+    @Test func aSnapshotIsCompleteOnlyWhenTheStandbyHasIt() throws {
+      let standby = try withStandby()
+      let member = try server.ledger("music", limits: limits)
+      let snapshot = try #require(try member.snapshot())
+      PostgresServer.end(standby)
+      for _ in 0..<2 {
+        #expect(throws: LedgerError.self) { try snapshot.next() }
+      }
     }
 
     /// The connection for reading may have found another primary than the one for turns.
@@ -178,20 +189,33 @@
           durability: head.durability)
         return commit
       }
-      let replicated = ReplicatedCommit(ConnectionLane.Server())
+      let server = ConnectionLane.Server()
+      let replicated = ReplicatedCommit(server)
       #expect(replicated.count(in: commits) == 0)
-      replicated.note(commits[1].number, commits[1].hash)
+      replicated.note(commits[1].number, commits[1].hash, isProven: false)
       #expect(replicated.count(in: commits) == 2)
       #expect(replicated.count(in: Array(commits[1...])) == 1)
       #expect(replicated.count(in: Array(commits[2...])) == 0)
       #expect(replicated.count(in: [commits[0]]) == 0)
       #expect(replicated.count(in: []) == 0)
       // An older notification that comes late changes nothing.
-      replicated.note(commits[0].number, commits[0].hash)
+      replicated.note(commits[0].number, commits[0].hash, isProven: false)
       #expect(replicated.count(in: commits) == 2)
-      // A commit of this number that another server has.
-      replicated.note(commits[3].number, commits[0].hash)
+      // Of a commit of this number that another server has, or of any program.
+      for number in [commits[3].number, CommitNumber(rawValue: .max)] {
+        replicated.note(number, commits[0].hash, isProven: false)
+        #expect(replicated.count(in: commits) == 0)
+      }
+      // What this program has proved counts more.
+      replicated.note(commits[2].number, commits[2].hash, isProven: true)
+      #expect(replicated.count(in: commits) == 3)
+      replicated.note(commits[1].number, commits[1].hash, isProven: true)
+      #expect(replicated.count(in: commits) == 3)
+      // The next connection may lead to a server with fewer commits.
+      server.noteBreak()
       #expect(replicated.count(in: commits) == 0)
+      replicated.note(commits[0].number, commits[0].hash, isProven: false)
+      #expect(replicated.count(in: commits) == 1)
     }
 
     @Test func aNotificationHasTheNumberAndTheHashOfItsCommit() {
@@ -203,7 +227,10 @@
       let bare = Announcement(number: CommitNumber(rawValue: 17), hash: nil)
       #expect(bare.text == "17")
       #expect(Announcement("17") == bare)
-      for text in ["", "x", "x \(CommitHash(of: [1]))"] { #expect(Announcement(text) == nil) }
+      let hash = CommitHash(of: [1]).description
+      for text in ["", "x", "x \(hash)", "0 \(hash)", "-1 \(hash)", "\(Int64.min) \(hash)"] {
+        #expect(Announcement(text) == nil)
+      }
       for text in ["17 ", "17 12", "17 \(CommitHash(of: [1]))0", "17 1 2"] {
         #expect(Announcement(text) == bare)
       }

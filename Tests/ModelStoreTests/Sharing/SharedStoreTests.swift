@@ -535,34 +535,40 @@ import Testing
     #expect(!membership.isPollDue(after: coming), "A poll is queued.")
   }
 
-  @Test func refreshingEndsAlthoughOthersWriteMeanwhile() throws {
+  /// Each page that the reader asks for, another member writes first: three commits that take two
+  /// pages, and then one each time.
+  @Test func refreshingAppliesWhatWasThereAndEndsAlthoughOthersWrite() throws {
     struct Meanwhile {
       var writer: Store?
       let reader: pthread_t
-      var count: Int64 = 0
+      var pageCount: Int64 = 0
+      var isWriting = false
 
-      /// Counts a page that the reader reads.
-      mutating func next() -> (writer: Store, number: Int64)? {
-        guard reader == pthread_self(), count < 100, let writer else { return nil }
-        count += 1
-        return (writer, count)
+      mutating func next() -> (writer: Store, ids: ClosedRange<Int64>)? {
+        guard reader == pthread_self(), !isWriting, pageCount < 100, let writer else { return nil }
+        isWriting = true
+        pageCount += 1
+        return (writer, pageCount == 1 ? 1...3 : pageCount + 2...pageCount + 2)
       }
     }
     let meanwhile = Mutex(Meanwhile(reader: pthread_self()))
     let ledger = MemoryLedger { step in
-      guard step == .commits, let (writer, number) = meanwhile.withLock({ $0.next() }) else {
-        return
+      guard step == .commits, let (writer, ids) = meanwhile.withLock({ $0.next() }) else { return }
+      for id in ids {
+        #expect(throws: Never.self) {
+          let name = String(repeating: "x", count: id < 4 ? MemoryLedger.pageByteCountMax / 2 : 1)
+          try writer.write { tx in _ = try tx.insert(Artist(id: id, name: name)) }
+        }
       }
-      #expect(throws: Never.self) {
-        try writer.write { tx in _ = try tx.insert(Artist(id: number, name: "Ada")) }
-      }
+      meanwhile.withLock { $0.isWriting = false }
     }
     let world = try SharedWorld(ledger: ledger)
     meanwhile.withLock { $0.writer = world.members[0] }
     try world.members[1].refresh()
+    let ids = try world.members[1].fetch(Artist.all).map { $0.id }
     meanwhile.withLock { $0.writer = nil }
-    #expect(meanwhile.withLock { $0.count } == 1)
-    #expect(try world.members[1].fetch(Artist.all).map { $0.id } == [1])
+    #expect(ids == [1, 2, 3, 4])
+    #expect(meanwhile.withLock { $0.pageCount } == 2)
   }
 
   @Test func aFileWithContentOfItsOwnDoesNotJoin() throws {

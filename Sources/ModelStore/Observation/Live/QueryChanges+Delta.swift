@@ -47,7 +47,7 @@ extension QueryChanges {
   private static func updates(
     _ ranks: DeltaRanks, _ delta: QueryDelta, _ schema: ModelSchema
   ) throws -> [Update] {
-    guard !ranks.updates.isEmpty else { return Array() }
+    guard !ranks.updates.isEmpty else { return [] }
     // Looked up once, because there may be very many rows.
     let type = ObjectIdentifier(RecordPair<Element>.self)
     return try parts(ranks.updates) { place in
@@ -60,7 +60,7 @@ extension QueryChanges {
   private static func moves(
     _ ranks: DeltaRanks, _ delta: QueryDelta, _ schema: ModelSchema
   ) throws -> [Move] {
-    guard !ranks.moves.isEmpty else { return Array() }
+    guard !ranks.moves.isEmpty else { return [] }
     return try parts(ranks.moves.filter { delta.touches[$0].new?.image != nil }) { place in
       let reading: SingleRecord<Element> = try delta.touches[place].row.record(.new, of: schema)
       return Move(
@@ -81,13 +81,11 @@ extension QueryChanges {
   }
 
   /// Returns what `make` makes of each place, in an array that is filled in place.
-  ///
-  /// Nearly always it is empty. `[]` would look up its type, `Array()` does not.
   @inline(__always)
   private static func parts<Part>(
     _ places: [Int], _ make: (Int) throws -> Part
   ) rethrows -> [Part] {
-    guard !places.isEmpty else { return Array() }
+    guard !places.isEmpty else { return [] }
     return try Array(unsafeUninitializedCapacity: places.count) { parts, count in
       guard let first = parts.baseAddress else { return }
       for place in places {
