@@ -54,7 +54,9 @@ import Testing
         decoding: try errors.fileHandleForReading.readToEnd() ?? Data(), as: UTF8.self)
       process.waitUntilExit()
       guard process.terminationReason == .uncaughtSignal else {
-        #expect([0, 4].contains(process.terminationStatus), "\(talk)")
+        // The last kill may have come between the last batch and the end of the program.
+        let wasOver = killCount > 0 && talk.contains("no unfinished import")
+        #expect((wasOver ? [3] : [0, 4]).contains(process.terminationStatus), "\(talk)")
         break
       }
       killCount += 1
