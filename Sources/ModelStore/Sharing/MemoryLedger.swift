@@ -80,23 +80,24 @@ package final class MemoryLedger: CommitLedger {
   private let durability: LedgerDurability
   private let clock: @Sendable () -> Int64
   private let reach: @Sendable (Step) throws -> Void
-
-  /// The bytes of records in a page of ``commits(after:limit:)``.
-  package static let pageByteCountMax = 8 << 20
+  private let pageByteCountMax: Int
 
   /// - Parameters:
   ///   - durability: What ``LedgerStanding/durability`` says.
+  ///   - pageByteCountMax: A page of ``commits(after:limit:)`` ends with the commit that brings its
+  ///     records to this number of bytes.
   ///   - reach: Called at each step. If it throws ``LedgerError``, the call throws it: before the
   ///     step took place, but after it for ``Step/appended``.
   ///   - clock: Microseconds since 1970-01-01 00:00:00 UTC; nil for the system's clock.
   package init(
-    durability: LedgerDurability = .local,
+    durability: LedgerDurability = .local, pageByteCountMax: Int = 8 << 20,
     reach: (@Sendable (Step) throws -> Void)? = nil,
     clock: (@Sendable () -> Int64)? = nil
   ) {
     self.durability = durability
     self.clock = clock ?? Self.now
     self.reach = reach ?? { _ in }
+    self.pageByteCountMax = pageByteCountMax
   }
 
   /// This ledger, for ``StoreConfiguration/ledger``.
@@ -124,7 +125,7 @@ package final class MemoryLedger: CommitLedger {
     return Array(
       commits.prefix { commit in
         defer { byteCount += commit.record.count }
-        return byteCount < Self.pageByteCountMax
+        return byteCount < pageByteCountMax
       })
   }
 
