@@ -37,10 +37,10 @@
 
     /// Notifies members of a commit: at once, or 2 ms after the notification before.
     ///
-    /// - Precondition: COMMIT has succeeded, so that the server's standby has the commit.
-    func announce(_ commit: LedgerCommit) {
+    /// - Precondition: COMMIT has succeeded.
+    func announce(_ announcement: Announcement) {
       let start = state.withLock { state -> DispatchTime? in
-        defer { state.waiting = Announcement(number: commit.number, hash: commit.hash) }
+        defer { state.waiting = announcement }
         return state.waiting == nil ? state.due : nil
       }
       guard let start else { return }
@@ -64,11 +64,11 @@
     }
   }
 
-  /// What a notification says: a commit that is certain, as its number and its hash, such as
+  /// What a notification says: the number of a commit, and its hash if the standby has it, such as
   /// `17 6e34…`.
   struct Announcement: Equatable, Sendable {
     let number: CommitNumber
-    /// nil if the member has an earlier version of this library, which sends no hash.
+    /// nil if the standby may lack the commit, and from earlier versions of this library.
     let hash: CommitHash?
 
     init(number: CommitNumber, hash: CommitHash?) {

@@ -25,15 +25,29 @@
     }
 
     /// The server to which all lanes of a ledger are connected. After one of them had to give its
-    /// connection up, the others look for the primary again, too. Otherwise they might go on with a
-    /// server that is not the primary any more.
+    /// connection up, or has found another server, the others look for the primary again, too.
+    /// Otherwise they might go on with a server that is not the primary any more.
     final class Server: Sendable {
-      private let breaks = Atomic(0)
+      private let state = Mutex((breakCount: 0, place: String?.none))
 
-      /// How often a connection was given up.
-      var breakCount: Int { breaks.load(ordering: .acquiring) }
+      /// How often a connection was given up, or led to another server than the one before.
+      var breakCount: Int { state.withLock { $0.breakCount } }
 
-      func noteBreak() { breaks.add(1, ordering: .acquiringAndReleasing) }
+      func noteBreak() { state.withLock { $0.breakCount += 1 } }
+
+      /// - Parameters:
+      ///   - place: Where a new connection leads to.
+      ///   - breakCount: ``breakCount`` before it was opened.
+      /// - Returns: The same, but for the break that this connection is for the others.
+      func noteOpening(at place: String, after breakCount: Int) -> Int {
+        state.withLock { state in
+          let isOther = state.place.map { $0 != place } ?? false
+          state.place = place
+          guard isOther, state.breakCount == breakCount else { return breakCount }
+          state.breakCount += 1
+          return state.breakCount
+        }
+      }
     }
 
     /// A connection, and how often the lanes had lost one when it was opened.
@@ -45,6 +59,8 @@
     /// The use of a lane's connection, by one thread, until it ends.
     final class Lease {
       var connection: PostgresConnection { open.connection }
+      /// How often the lanes had lost a connection when this one was opened.
+      var breakCount: Int { open.breakCount }
       private let open: Open
       private let lane: ConnectionLane
       private var isOver = false
@@ -81,8 +97,10 @@
 
     private func open() throws -> Open {
       let breakCount = server.breakCount
+      let connection = try PostgresConnection.open(string, limits, for: purpose)
       return Open(
-        connection: try .open(string, limits, for: purpose), breakCount: breakCount)
+        connection: connection,
+        breakCount: server.noteOpening(at: connection.place, after: breakCount))
     }
 
     /// Waits for the connection and runs `body`, twice if the connection broke while no thread used

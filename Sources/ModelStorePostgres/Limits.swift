@@ -6,7 +6,7 @@
     /// For the answer to a statement that waits for no other member. Then the connection is given
     /// up: the server was stopped, or the network lost it.
     var statement = Duration.seconds(15)
-    /// For the standby, before a connection reads commits. Then the server is passed over.
+    /// For the standby, when a connection commits a message. Then the connection is given up.
     var standby = Duration.seconds(5)
     /// For more of an answer, after a part of it.
     var answer = Duration.seconds(5)

@@ -12,7 +12,7 @@
 
   /// Connecting.
   extension PostgresConnection {
-    /// What the server said when the connection was opened.
+    /// What the server said about itself.
     struct Greeting {
       /// Whether COMMIT waits for the disk, and for the standby if there is one.
       fileprivate var settings = (fsync: "", commit: "")
@@ -21,16 +21,13 @@
       var standbys = ""
       /// The version of the ledger's tables; nil if there are none.
       var layout: Int64?
-      /// Whether the server can only be read, as a standby can.
-      var isReadOnly = false
-
       var durability: LedgerDurability {
         PostgresConnection.durability(
           fsync: settings.fsync, commit: settings.commit, standbys: standbys)
       }
 
       /// Whether the server may show commits that its standby does not have.
-      var waitsForStandby: Bool { durability == .replicated && !isReadOnly }
+      var waitsForStandby: Bool { !standbys.isEmpty }
     }
 
     /// What a connection is for.
@@ -54,7 +51,9 @@
         do {
           let connection = try open(attempt, of: string, limits, stop)
           try connection.greet(string, limits, for: purpose)
-          if purpose == .commits { try connection.awaitStandby(limits) }
+          if purpose == .commits, connection.greeting.waitsForStandby {
+            try connection.commitMessage(limits)
+          }
           return connection
         } catch let failure as PostgresFailure {
           failures.append(failure)
@@ -80,7 +79,8 @@
           state: failure.state, text: string.redacted(failure.text), isFatal: true)
       }
       PQsetErrorVerbosity(handle, PQERRORS_DEFAULT)
-      return PostgresConnection(handle, secrets: string, patience: limits.answer)
+      return PostgresConnection(
+        handle, at: attempt.place, secrets: string, patience: limits.answer)
     }
 
     private static func start(_ attempt: ConnectionString.Attempt) -> OpaquePointer? {
@@ -145,10 +145,14 @@
         try endGroup(until: end)
       }
       let settings = try readGroup(until: end)[0]
-      greeting.isReadOnly = settings.text(0, 6) == "on"
-      if string.requiresWriting, greeting.isReadOnly {
+      if string.requiresWriting, settings.text(0, 6) == "on" {
         throw PostgresFailure(
           state: "25006", text: "The server is read-only.", isFatal: false)
+      }
+      // It may have commits that the next primary lacks.
+      if purpose == .commits, settings.text(0, 7) == "true" {
+        throw PostgresFailure(
+          state: "25006", text: "The server is a standby. Name the primary.", isFatal: false)
       }
       greeting.settings = (settings.text(0, 3), settings.text(0, 4))
       greeting.standbys = settings.text(0, 5)

@@ -18,6 +18,8 @@
     // Guard: one thread at a time uses a connection, the one that took it from its lane.
     private let handle: OpaquePointer
     private let secrets: ConnectionString
+    /// The host and port to which it leads.
+    let place: String
     /// How long the connection waits for more, once bytes came or went.
     private let patience: Duration
     private let processID = getpid()
@@ -33,7 +35,7 @@
     private(set) var isBroken = false
     /// In milliseconds; nil for no limit.
     private var lockLimit: Int?
-    /// What the server said when the connection was opened.
+    /// What the server said about itself.
     var greeting = Greeting()
 
     private enum Answer {
@@ -43,8 +45,11 @@
     }
 
     /// - Parameter handle: A `PGconn` that is connected. The connection closes it.
-    init(_ handle: OpaquePointer, secrets: ConnectionString, patience: Duration) {
+    init(
+      _ handle: OpaquePointer, at place: String, secrets: ConnectionString, patience: Duration
+    ) {
       self.handle = handle
+      self.place = place
       self.secrets = secrets
       self.patience = patience
       unreplicated = .allocate(capacity: 1)
@@ -221,44 +226,28 @@
       }
     }
 
-    /// Waits until the standby has every commit that the server shows.
+    /// Waits until the standby has every commit that the server shows, by committing a message.
     ///
-    /// After a crash, PostgreSQL shows commits that were still waiting for the standby, too. Until
-    /// the standby has them, a failover may lose them, so no member may apply them.
+    /// PostgreSQL shows a commit that its standby lacks after a crash, and after a wait for the
+    /// standby that ended early. A failover may lose such a commit, so no member may apply it.
     ///
-    /// It commits a message of its own, which is after them in PostgreSQL's log. COMMIT is a part
-    /// of the statement, so `statement_timeout` ends the wait, and no backend keeps waiting:
+    /// The message is after them in PostgreSQL's log. COMMIT is a part of the statement, so
+    /// `statement_timeout` ends the wait, and no backend keeps waiting:
     /// <https://www.postgresql.org/docs/15/plpgsql-transactions.html>.
     ///
-    /// - Throws: ``PostgresFailure``, and the connection is of no use, if the standby does not
-    ///   answer in time.
-    func awaitStandby(_ limits: Limits) throws {
-      guard greeting.waitsForStandby else { return }
-      try commitMessage(limits)
-    }
-
-    /// As ``awaitStandby(_:)``, also if the server had no standby when the connection was opened.
-    func commitMessage(_ limits: Limits) throws {
-      _ = try commitMessage(limits, after: nil)
-    }
-
-    /// As ``commitMessage(_:)``, and runs `query` before the message, in the same round trip.
-    ///
-    /// - Returns: The rows of `query`.
+    /// - Parameter queries: They run before the message, in the same round trip.
+    /// - Returns: The results of `queries`.
+    /// - Throws: ``PostgresFailure``. If the standby does not answer in time, the connection is of
+    ///   no use.
+    @discardableResult
     func commitMessage(
-      _ limits: Limits, after query: (Statement, [Argument])
-    ) throws -> PostgresResult {
-      try commitMessage(limits, after: .some(query))[0]
-    }
-
-    private func commitMessage(
-      _ limits: Limits, after query: (Statement, [Argument])?
+      _ limits: Limits, after queries: [(Statement, [Argument])] = []
     ) throws -> [PostgresResult] {
       let end = ContinuousClock.now + limits.standby + limits.answer
       try settle(until: end)
       _ = takeUnreplicated()
       let steps: [(Statement, [Argument])] =
-        (query.map { [$0] } ?? []) + [
+        queries + [
           (.workLimit, [.text("\(limits.standby.milliseconds)")]), (.commitMessage, []),
           (.workLimit, [.text("\(limits.work.milliseconds)")]),
         ]
@@ -267,14 +256,17 @@
         // A group of its own, because a group is a transaction.
         try endGroup(until: end)
       }
-      let results = try steps.flatMap { _ in try readGroup(until: end) }
-      guard !takeUnreplicated() else {
-        throw broken(
-          PostgresFailure(
-            state: "08006", text: "PostgreSQL waits for its standby, which does not answer.",
-            isFatal: true))
+      let noStandby = PostgresFailure(
+        state: "08006", text: "PostgreSQL waits for its standby, which does not answer.",
+        isFatal: true)
+      do {
+        let results = try steps.flatMap { _ in try readGroup(until: end) }
+        guard !takeUnreplicated() else { throw broken(noStandby) }
+        return Array(results.prefix(queries.count))
+      } catch let failure as PostgresFailure where failure.isCancelled {
+        // The limit ended the statement before COMMIT waited.
+        throw broken(noStandby)
       }
-      return results
     }
 
     /// Has each statement from now on wait at most that long for a lock, rounded up to tenths of a

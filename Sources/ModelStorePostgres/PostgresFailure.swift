@@ -19,6 +19,9 @@
     /// so only while it waits for a statement.
     var isIdleTooLong: Bool { state == "25P03" }
 
+    /// The statement took longer than its limit, or another session ended it.
+    var isCancelled: Bool { state == "57014" }
+
     /// The error for a caller.
     var ledgerError: LedgerError {
       guard let state else { return .unreachable(text) }

@@ -6,8 +6,9 @@
     /// It creates the schema `modelstore` and its tables, if they are missing. That needs the right
     /// to create schemas in the database.
     ///
-    /// If the connection breaks during the COMMIT, it throws ``LedgerError/unreachable(_:)``
-    /// although the store may exist. A second call then returns false.
+    /// If the connection breaks during the COMMIT, or the standby does not get it, it throws
+    /// ``LedgerError/unreachable(_:)`` although the store may exist. A second call then returns
+    /// false.
     package func found(_ standing: LedgerStanding, snapshot: any SnapshotSource) throws -> Bool {
       let connection = try openForTransfer()
       return try rethrowing {
@@ -26,6 +27,9 @@
         guard head[0].changedCount == 1 else { return false }
         try send(snapshot, at: standing.number, hash: standing.hash, connection)
         _ = try connection.run([(.commit, [])], until: transferTime)
+        guard !connection.takeUnreplicated() else {
+          throw LedgerError.unreachable("PostgreSQL did not wait for the standby.")
+        }
         return true
       }
     }
@@ -231,7 +235,7 @@
         try ledger.rethrowing {
           // A snapshot of a commit that changed the schema is shown together with that commit.
           _ = try connection.run([(.commit, [])], until: ledger.limits.answerTime)
-          if !connection.greeting.isReadOnly { try connection.commitMessage(ledger.limits) }
+          try connection.commitMessage(ledger.limits)
         }
         self.connection = nil
       }

@@ -134,12 +134,13 @@
       let end = ContinuousClock.now + deadline
       while true {
         let turn = try lockedTurn(after: number, until: end)
-        let breakCount = server.breakCount
-        try awaitStandby(turn, until: end)
-        guard server.breakCount != breakCount else { return turn }
-        // The proof may come from another server than the turn.
-        turn.giveUp()
+        if try isProven(turn), turn.breakCount == server.breakCount { return turn }
+        // Another connection was opened since, perhaps to another server: a primary that stood
+        // still, and does not know yet that it was replaced, may have given this turn.
         turn.pass()
+        guard ContinuousClock.now < end else {
+          throw LedgerError.unreachable("PostgreSQL's primary may have changed.")
+        }
       }
     }
 
@@ -154,35 +155,36 @@
       }
       return PostgresTurn(
         of: self, lease, LedgerStanding(rows[0], lease.connection.greeting.durability),
-        missed: rows[1].commits, mayMissStandby: lease.connection.greeting.waitsForStandby)
+        missed: rows[1].commits)
     }
 
-    /// Makes sure that the standby has the commits that a turn read.
+    /// Returns whether the standby has the commits that a turn read.
     ///
     /// The turn's connection could commit a message only by ending the turn. So the one for reading
-    /// does, and it must show the same commits, because its server may be another one.
+    /// does, and it must show the same commits, because its server may have been restored since.
     ///
     /// - Throws: ``LedgerError``. The turn has ended.
-    private func awaitStandby(_ turn: PostgresTurn, until end: ContinuousClock.Instant) throws {
-      guard turn.mayMissStandby, let last = turn.missed.last,
+    private func isProven(_ turn: PostgresTurn) throws -> Bool {
+      guard turn.waitsForStandby, let last = turn.missed.last,
         replicated.count(in: turn.missed) < turn.missed.count
-      else { return }
+      else { return true }
       do {
-        let (lease, results) = try reading.lease(until: min(end, limits.answerTime)) {
+        let (lease, rows) = try reading.lease(until: .now + limits.standby) {
           try $0.commitMessage(
-            limits, after: (.hash, [.text(store), .integer(last.number.rawValue)]))
+            limits, after: [(.hash, [.text(store), .integer(last.number.rawValue)])])[0]
         }
         lease.end()
-        guard results.rowCount == 1, results.hash(0, 0) == last.hash else {
+        guard rows.rowCount == 1, rows.hash(0, 0) == last.hash else {
           turn.giveUp()
-          throw LedgerError.unreachable("PostgreSQL's primary has changed.")
+          return false
         }
+        replicated.note(last.number, last.hash, isProven: true)
+        return true
       } catch {
         turn.pass()
         guard case .timedOut? = error as? LedgerError else { throw error }
         throw LedgerError.unreachable("PostgreSQL's standby was not asked in time.")
       }
-      replicated.note(last.number, last.hash, isProven: true)
     }
 
     package func resolve(

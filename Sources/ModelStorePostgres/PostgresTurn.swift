@@ -5,8 +5,6 @@
   final class PostgresTurn: LedgerTurn {
     let head: LedgerStanding
     let missed: [LedgerCommit]
-    /// Whether the server's standby may lack ``missed``.
-    let mayMissStandby: Bool
     private let ledger: PostgresLedger
     /// When PostgreSQL ends the turn, by the member's clock.
     private var deadline: ContinuousClock.Instant
@@ -18,16 +16,21 @@
 
     init(
       of ledger: PostgresLedger, _ lease: ConnectionLane.Lease, _ head: LedgerStanding,
-      missed: [LedgerCommit], mayMissStandby: Bool
+      missed: [LedgerCommit]
     ) {
       self.ledger = ledger
       self.lease = lease
       self.head = head
       self.missed = missed
-      self.mayMissStandby = mayMissStandby
       limit = ledger.limits.turn
       deadline = .now + limit
     }
+
+    /// Whether the server's standby may lack ``missed``.
+    var waitsForStandby: Bool { lease?.connection.greeting.waitsForStandby ?? false }
+
+    /// How often the ledger had lost a connection when the turn's was opened.
+    var breakCount: Int? { lease?.breakCount }
 
     func extend() throws {
       guard let connection = lease?.connection else { preconditionFailure("The turn has ended.") }
@@ -105,8 +108,11 @@
       guard !connection.takeUnreplicated() else {
         throw LedgerError.outcomeUnknown(commit.transaction)
       }
-      ledger.replicated.note(commit.number, commit.hash, isProven: true)
-      ledger.announcer.announce(commit)
+      // A role may commit without waiting for the standby.
+      let isCertain = connection.greeting.durability == .replicated
+      if isCertain { ledger.replicated.note(commit.number, commit.hash, isProven: true) }
+      ledger.announcer.announce(
+        Announcement(number: commit.number, hash: isCertain ? commit.hash : nil))
     }
 
     private func arguments(of commit: LedgerCommit) throws -> [Argument] {

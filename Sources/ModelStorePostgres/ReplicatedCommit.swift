@@ -16,32 +16,31 @@
       /// How often the ledger had lost a connection. Then it may have found another server, which
       /// may even have been restored to earlier commits.
       let breakCount: Int
-      /// Whether this program has proved it. Any program can send a notification.
-      let isProven: Bool
     }
 
-    private let newest = Mutex<Known?>(nil)
+    /// What COMMITs of this program proved, and what notifications said, which any program sends.
+    private let known = Mutex<(proven: Known?, announced: Known?)>((nil, nil))
     /// The server of the ledger's connections.
     let server: ConnectionLane.Server
 
     init(_ server: ConnectionLane.Server) { self.server = server }
 
-    private var known: Known? {
-      newest.withLock { $0 }.flatMap { $0.breakCount == server.breakCount ? $0 : nil }
-    }
-
     /// - Parameter isProven: Whether a COMMIT of this program proves it, and not a notification.
     func note(_ number: CommitNumber, _ hash: CommitHash, isProven: Bool) {
-      let noted = Known(
-        number: number, hash: hash, breakCount: server.breakCount, isProven: isProven)
-      newest.withLock { newest in
-        // A notification may be older than what is known.
-        if let known = newest, known.breakCount == noted.breakCount, known.number >= number,
-          known.isProven || !isProven
-        {
-          return
+      let noted = Known(number: number, hash: hash, breakCount: server.breakCount)
+      // What is noted may be older than what is known.
+      func newer(_ known: Known?) -> Known {
+        guard let known, known.breakCount == noted.breakCount, known.number >= number else {
+          return noted
         }
-        newest = noted
+        return known
+      }
+      known.withLock { known in
+        if isProven {
+          known.proven = newer(known.proven)
+        } else {
+          known.announced = newer(known.announced)
+        }
       }
     }
 
@@ -50,11 +49,16 @@
     /// - Parameter commits: Consecutive ones. The hash of each contains that of the one before, so
     ///   the known commit proves all before it.
     func count(in commits: [LedgerCommit]) -> Int {
-      guard let first = commits.first, let known, first.number <= known.number else { return 0 }
+      let (proven, announced) = known.withLock { $0 }
+      return max(count(in: commits, upTo: proven), count(in: commits, upTo: announced))
+    }
+
+    private func count(in commits: [LedgerCommit], upTo known: Known?) -> Int {
+      guard let known, known.breakCount == server.breakCount, let first = commits.first,
+        first.number <= known.number
+      else { return 0 }
       let place = known.number.rawValue - first.number.rawValue
-      guard place < commits.count, commits[Int(place)].hash == known.hash else {
-        return 0
-      }
+      guard place < commits.count, commits[Int(place)].hash == known.hash else { return 0 }
       return Int(place) + 1
     }
   }

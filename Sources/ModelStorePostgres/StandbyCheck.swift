@@ -21,8 +21,8 @@
       guard !isRunning.exchange(true, ordering: .acquiringAndReleasing) else { return }
       queue.async { [self] in
         do {
-          // The server may have got its standby since the connection was opened.
-          try lane.use { if !$0.greeting.isReadOnly { try $0.commitMessage(limits) } }
+          // The server may have a standby since.
+          try lane.use { _ = try $0.commitMessage(limits) }
         } catch {
           // The connection is given up, and its next use reports what is wrong.
         }

@@ -47,14 +47,19 @@
         set_config('idle_in_transaction_session_timeout', $2, false),
         set_config('client_min_messages', 'warning', false),
         current_setting('fsync'), current_setting('synchronous_commit'),
-        current_setting('synchronous_standby_names'), current_setting('transaction_read_only')
+        current_setting('synchronous_standby_names'), current_setting('transaction_read_only'),
+        pg_is_in_recovery()::text
       """)
     static let workLimit = Statement(
       "ms_work_limit", "SELECT set_config('statement_timeout', $1, false)")
-    /// Every role may run it.
+    /// Every role may run it, also one that only reads. It waits for the standby although the
+    /// role's own commits may not.
     static let commitMessage = Statement(
       "ms_message",
-      "DO 'BEGIN PERFORM pg_logical_emit_message(true, ''modelstore'', ''''); COMMIT; END'")
+      """
+      DO 'BEGIN PERFORM set_config(''synchronous_commit'', ''on'', true),
+        pg_logical_emit_message(true, ''modelstore'', ''''); COMMIT; END'
+      """)
     static let notify = Statement("ms_notify", "SELECT pg_notify($1, $2)")
   }
 

@@ -120,6 +120,12 @@
       }
     }
 
+    /// Starts it as a standby, which can only be read, of a primary that it cannot reach.
+    func startAsStandby() throws {
+      try Data().write(to: URL(fileURLWithPath: data + "/standby.signal"))
+      try start()
+    }
+
     /// Ends it in order: sessions end, the files stay.
     func stop() throws {
       try shell.withLock { shell in

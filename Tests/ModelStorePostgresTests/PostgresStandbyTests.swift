@@ -135,8 +135,37 @@
       }
     }
 
-    /// The connection for reading may have found another primary than the one for turns.
-    @Test func aTurnTakesNoProofFromAnotherServer() throws {
+    /// A primary that stood still gives a turn, when it goes on, before it knows that another one
+    /// took its place.
+    @Test func aTurnOfAPrimaryThatWasReplacedMeanwhileIsTakenAgain() throws {
+      let other = try PostgresServer()
+      let promoted = try other.ledger("music")
+      #expect(try promoted.found(LedgerWorld.founding(), snapshot: PartsSource([[1]])))
+      let theirs = try promoted.commit([9])
+      for place in [server, other] { try place.execute("CREATE ROLE member SUPERUSER LOGIN") }
+      let hosts = "\(server.directory),\(other.directory)"
+      let member = try PostgresLedger(
+        connection: server.connection(user: "member", host: hosts), store: "music")
+      #expect(try member.commits(after: .founding, limit: 9) == [])
+      let held = try ledger.turn(after: .founding, deadline: .seconds(60))
+      let waiting = WaitingThread {
+        let turn = try member.turn(after: .founding, deadline: .seconds(60))
+        #expect(turn.missed == [theirs])
+        turn.pass()
+      }
+      let members = "FROM pg_stat_activity WHERE usename = 'member' AND wait_event_type"
+      while try server.execute("SELECT 1 \(members) = 'Lock'").rowCount == 0 {}
+      // Its next connection leads to the other server.
+      try server.execute("ALTER ROLE member NOLOGIN")
+      let ended = try server.execute("SELECT pg_terminate_backend(pid, 60000) \(members) <> 'Lock'")
+      #expect(ended.rowCount == 1)
+      #expect(try member.commits(after: .founding, limit: 9) == [theirs])
+      held.pass()
+      try waiting.join()
+    }
+
+    /// The connection for reading has found another server before the one for turns was opened.
+    @Test func allConnectionsOfAMemberLeadToOneServer() throws {
       let other = try PostgresServer()
       let promoted = try other.ledger("music")
       #expect(try promoted.found(LedgerWorld.founding(), snapshot: PartsSource([[1]])))
@@ -147,16 +176,35 @@
       try server.stop()
       #expect(try member.commits(after: .founding, limit: 9) == [theirs])
       try server.start()
-      let standby = try withStandby()
-      defer { PostgresServer.end(standby) }
-      #expect(throws: LedgerError.unreachable("PostgreSQL's primary has changed.")) {
-        try member.turn(after: .founding, deadline: .seconds(60))
-      }
-      // Both connections are opened again, and lead to the same server.
       let turn = try member.turn(after: .founding, deadline: .seconds(60))
       #expect(turn.missed == [ours])
       turn.pass()
       #expect(try member.commits(after: .founding, limit: 9) == [ours])
+    }
+
+    /// One address may lead to different servers, for example that of a proxy.
+    @Test func aTurnTakesNoProofFromAnotherServer() throws {
+      let other = try PostgresServer()
+      let promoted = try other.ledger("music")
+      #expect(try promoted.found(LedgerWorld.founding(), snapshot: PartsSource([[1]])))
+      let theirs = try promoted.commit([9])
+      let address = server.directory + "/address"
+      func lead(to place: PostgresServer) throws {
+        try? FileManager.default.removeItem(atPath: address)
+        try FileManager.default.createSymbolicLink(
+          atPath: address, withDestinationPath: place.directory)
+      }
+      try lead(to: server)
+      let member = try PostgresLedger(connection: server.connection(host: address), store: "music")
+      try member.turn(after: .founding, deadline: .seconds(60)).pass()
+      let standby = try withStandby()
+      defer { PostgresServer.end(standby) }
+      try ledger.commit([1])
+      try lead(to: other)
+      #expect(try member.commits(after: .founding, limit: 9) == [theirs])
+      let turn = try member.turn(after: .founding, deadline: .seconds(60))
+      #expect(turn.missed == [theirs])
+      turn.pass()
     }
 
     /// A notification says that COMMIT succeeded, so nothing more is asked of the standby.
@@ -178,6 +226,112 @@
       // A page that ends before the known commit proves nothing.
       expectNoStandby { _ = try member.commits(after: .founding, limit: 1) }
       bell.end()
+    }
+
+    /// The connection for reading was opened again, perhaps to another server than the turn's.
+    @Test func aTurnIsTakenAgainAfterTheConnectionForReadingWasLost() throws {
+      let standby = try withStandby()
+      defer { PostgresServer.end(standby) }
+      let member = try PostgresLedger(
+        connection: server.connection() + " application_name=member", store: "music")
+      let holders = """
+        SELECT pid FROM pg_stat_activity
+        WHERE application_name = 'member' AND state = 'idle in transaction'
+        """
+      #expect(try member.standing()?.number == .founding)
+      let before = try member.turn(after: .founding, deadline: .seconds(60))
+      let holder = try server.execute(holders).integer(0, 0)
+      before.pass()
+      let first = try ledger.commit([1])
+      // The latest statement of the connection for reading is that of `standing()`.
+      let ended = try server.execute(
+        """
+        SELECT pg_terminate_backend(pid, 60000) FROM pg_stat_activity
+        WHERE application_name = 'member' AND pid <> \(holder)
+        """)
+      #expect(ended.rowCount == 1)
+      let turn = try member.turn(after: .founding, deadline: .seconds(60))
+      #expect(turn.missed == [first])
+      // Another connection has the turn.
+      #expect(try server.execute("\(holders) AND pid <> \(holder)").rowCount == 1)
+      turn.pass()
+    }
+
+    @Test func aFoundingThatDidNotWaitForItsStandbyIsNotConfirmed() throws {
+      let standby = try withStandby()
+      let founder = try server.ledger("second")
+      let (begun, ended) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
+      let waiting = WaitingThread {
+        #expect(throws: LedgerError.unreachable("PostgreSQL did not wait for the standby.")) {
+          try founder.found(LedgerWorld.founding(), snapshot: HeldSource(begun, ended))
+        }
+      }
+      begun.wait()
+      PostgresServer.end(standby)
+      ended.signal()
+      while try server.commitWaitCount == 0 {}
+      try server.cancelWaitForStandby()
+      try waiting.join()
+    }
+
+    /// A snapshot of one part, which waits before it.
+    private final class HeldSource: SnapshotSource {
+      private let begun: DispatchSemaphore
+      private let ended: DispatchSemaphore
+      private var isRead = false
+
+      init(_ begun: DispatchSemaphore, _ ended: DispatchSemaphore) {
+        (self.begun, self.ended) = (begun, ended)
+      }
+
+      func next() throws -> [UInt8]? {
+        guard !isRead else { return nil }
+        isRead = true
+        begun.signal()
+        ended.wait()
+        return [1]
+      }
+    }
+
+    /// Such a writer's COMMIT does not wait. A role that only reads asks for the standby, too.
+    @Test func aNotificationOfAWriterThatDoesNotWaitProvesNothing() throws {
+      let standby = try withStandby()
+      func member(_ options: String) throws -> PostgresLedger {
+        try PostgresLedger(
+          connection: "\(server.connection()) options='\(options)' target_session_attrs=any",
+          store: "music", limits: limits)
+      }
+      let writer = try member("-c synchronous_commit=local")
+      let readers = [try member(""), try member("-c default_transaction_read_only=on"), writer]
+      for reader in readers { #expect(try reader.standing()?.number == .founding) }
+      try writer.turn(after: .founding, deadline: .seconds(60)).pass()
+      let rung = DispatchSemaphore(value: 0)
+      let bells = try readers.map { reader in
+        try reader.listen { if $0?.rawValue == 1 { rung.signal() } }
+      }
+      PostgresServer.end(standby)
+      let commit = try writer.commit([1])
+      for _ in bells { try #require(rung.wait(timeout: .now() + .seconds(60)) == .success) }
+      for reader in readers {
+        expectNoStandby { _ = try reader.commits(after: .founding, limit: 9) }
+      }
+      let back = try server.startStandby()
+      defer { PostgresServer.end(back) }
+      for reader in readers {
+        #expect(try reader.commits(after: .founding, limit: 9) == [commit])
+      }
+      for bell in bells { bell.end() }
+    }
+
+    /// It may have commits that the next primary lacks.
+    @Test func aMemberDoesNotReadFromAStandby() throws {
+      try server.stop()
+      try server.startAsStandby()
+      let member = try PostgresLedger(
+        connection: server.connection() + " target_session_attrs=any", store: "music")
+      #expect(throws: LedgerError.readOnly("The server is a standby. Name the primary.")) {
+        try member.standing()
+      }
     }
 
     @Test func onlyTheKnownCommitProvesThoseBeforeIt() throws {
@@ -216,6 +370,10 @@
       #expect(replicated.count(in: commits) == 0)
       replicated.note(commits[0].number, commits[0].hash, isProven: false)
       #expect(replicated.count(in: commits) == 1)
+      // A proof of an earlier commit does not hide a notification.
+      replicated.note(commits[3].number, commits[3].hash, isProven: false)
+      replicated.note(commits[1].number, commits[1].hash, isProven: true)
+      #expect(replicated.count(in: commits) == 4)
     }
 
     @Test func aNotificationHasTheNumberAndTheHashOfItsCommit() {

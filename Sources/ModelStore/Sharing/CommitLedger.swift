@@ -28,8 +28,8 @@ package protocol CommitLedger: Sendable {
 
   /// Returns the commits after `number`, in order, without waiting for a turn. If the ledger no
   /// longer keeps the next one, the first commit that it returns has a later number. If the ledger
-  /// has a standby, the standby has each commit that is returned, also in a turn. That need not be
-  /// so for ``standing()`` and ``hash(of:)``.
+  /// has a standby, the standby has each commit that is returned. That need not be so for
+  /// ``standing()`` and ``hash(of:)``.
   ///
   /// - Parameter limit: The most commits to return. A page may be shorter although more follow: the
   ///   ledger bounds its bytes, and a commit may not be certain yet. It is empty only if nothing
@@ -72,7 +72,8 @@ package protocol CommitLedger: Sendable {
 package protocol LedgerTurn: AnyObject {
   /// The newest commit. It stays the newest until the turn ends.
   var head: LedgerStanding { get }
-  /// The commits after the member's own, in order, up to ``head``.
+  /// The commits after the member's own, in order, up to ``head``. If the ledger has a standby, it
+  /// has them.
   var missed: [LedgerCommit] { get }
 
   /// Makes the next commit, and ends the turn.
