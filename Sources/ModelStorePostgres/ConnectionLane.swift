@@ -5,7 +5,7 @@
 
   /// One connection for one purpose. Threads use it one after the other, in the order in which they
   /// asked. It is opened on first use, and again after it or another lane's connection to the same
-  /// server broke.
+  /// server broke, or led to another server.
   final class ConnectionLane: Sendable {
     private let string: ConnectionString
     private let limits: Limits
@@ -38,14 +38,14 @@
       /// - Parameters:
       ///   - place: Where a new connection leads to.
       ///   - breakCount: ``breakCount`` before it was opened.
-      /// - Returns: The same, but for the break that this connection is for the others.
+      /// - Returns: The count of the new connection, which is the present one unless another
+      ///   connection broke meanwhile.
       func noteOpening(at place: String, after breakCount: Int) -> Int {
         state.withLock { state in
-          let isOther = state.place.map { $0 != place } ?? false
+          let isCurrent = state.breakCount == breakCount
+          if let last = state.place, last != place { state.breakCount += 1 }
           state.place = place
-          guard isOther, state.breakCount == breakCount else { return breakCount }
-          state.breakCount += 1
-          return state.breakCount
+          return isCurrent ? state.breakCount : breakCount
         }
       }
     }

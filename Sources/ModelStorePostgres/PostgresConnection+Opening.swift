@@ -26,6 +26,12 @@
           fsync: settings.fsync, commit: settings.commit, standbys: standbys)
       }
 
+      /// Whether a COMMIT of this connection returns only after the standby has it on its disk. A
+      /// role may commit without that.
+      var awaitsStandby: Bool {
+        waitsForStandby && ["on", "remote_apply"].contains(settings.commit)
+      }
+
       /// Whether the server may show commits that its standby does not have.
       var waitsForStandby: Bool { !standbys.isEmpty }
     }
@@ -149,8 +155,8 @@
         throw PostgresFailure(
           state: "25006", text: "The server is read-only.", isFatal: false)
       }
-      // It may have commits that the next primary lacks.
-      if purpose == .commits, settings.text(0, 7) == "true" {
+      // It may have commits that the next primary lacks, and notifies nobody.
+      if hasLedger, settings.text(0, 7) == "true" {
         throw PostgresFailure(
           state: "25006", text: "The server is a standby. Name the primary.", isFatal: false)
       }

@@ -31,8 +31,8 @@
     ///
     /// - Parameters:
     ///   - connection: A connection string of libpq: `postgresql://user@host/database`, or
-    ///     `host=… dbname=…`. It can name several hosts: the first that can write is used, unless
-    ///     you set `target_session_attrs`.
+    ///     `host=… dbname=…`. It can name several hosts: the first that can write is used. If you
+    ///     set `target_session_attrs`, the first that fits, but never a standby.
     ///   - store: The name of the store in the database. It is created when a member founds it.
     /// - Throws: ``LedgerError/failed(_:)`` if the connection string is malformed.
     package convenience init(connection: String, store: String) throws {
@@ -132,15 +132,17 @@
 
     package func turn(after number: CommitNumber, deadline: Duration) throws -> any LedgerTurn {
       let end = ContinuousClock.now + deadline
+      var isFirst = true
       while true {
         let turn = try lockedTurn(after: number, until: end)
         if try isProven(turn), turn.breakCount == server.breakCount { return turn }
-        // Another connection was opened since, perhaps to another server: a primary that stood
-        // still, and does not know yet that it was replaced, may have given this turn.
+        // A connection was lost or found another server since: a primary that stood still, and
+        // does not know yet that it was replaced, may have given this turn.
         turn.pass()
-        guard ContinuousClock.now < end else {
+        guard isFirst || ContinuousClock.now < end else {
           throw LedgerError.unreachable("PostgreSQL's primary may have changed.")
         }
+        isFirst = false
       }
     }
 

@@ -108,8 +108,7 @@
       guard !connection.takeUnreplicated() else {
         throw LedgerError.outcomeUnknown(commit.transaction)
       }
-      // A role may commit without waiting for the standby.
-      let isCertain = connection.greeting.durability == .replicated
+      let isCertain = connection.greeting.awaitsStandby
       if isCertain { ledger.replicated.note(commit.number, commit.hash, isProven: true) }
       ledger.announcer.announce(
         Announcement(number: commit.number, hash: isCertain ? commit.hash : nil))

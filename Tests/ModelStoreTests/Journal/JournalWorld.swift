@@ -15,7 +15,10 @@ final class JournalWorld {
     let path = directory.file("journal.store")
     let database = try PlainDatabase(path)
     try database.execute("PRAGMA journal_mode = WAL;" + tables)
-    store = try Store(at: path, onError: { [errors] in errors.add($0) })
+    // SQLite's lock is not fair: others that write without a pause can keep it for long.
+    let configuration = StoreConfiguration(busyTimeout: .seconds(600))
+    store = try Store(
+      at: path, configuration: configuration, onError: { [errors] in errors.add($0) })
     try store.adopt()
     if let detail { try store.changeJournal.enable(detail) }
     other = try PlainDatabase(path)
