@@ -50,7 +50,7 @@
       }
     }
 
-    /// A connection, and how often the lanes had lost one when it was opened.
+    /// A connection, and ``Server/breakCount`` when it was opened.
     fileprivate struct Open {
       let connection: PostgresConnection
       let breakCount: Int
@@ -59,7 +59,7 @@
     /// The use of a lane's connection, by one thread, until it ends.
     final class Lease {
       var connection: PostgresConnection { open.connection }
-      /// How often the lanes had lost a connection when this one was opened.
+      /// ``Server/breakCount`` when the connection was opened.
       var breakCount: Int { open.breakCount }
       private let open: Open
       private let lane: ConnectionLane

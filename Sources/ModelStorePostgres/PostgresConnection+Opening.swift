@@ -21,6 +21,7 @@
       var standbys = ""
       /// The version of the ledger's tables; nil if there are none.
       var layout: Int64?
+
       var durability: LedgerDurability {
         PostgresConnection.durability(
           fsync: settings.fsync, commit: settings.commit, standbys: standbys)
@@ -28,7 +29,7 @@
 
       /// Whether a COMMIT of this connection returns only after the standby has it on its disk. A
       /// role may commit without that.
-      var awaitsStandby: Bool {
+      var commitsToStandby: Bool {
         waitsForStandby && ["on", "remote_apply"].contains(settings.commit)
       }
 
@@ -155,7 +156,7 @@
         throw PostgresFailure(
           state: "25006", text: "The server is read-only.", isFatal: false)
       }
-      // It may have commits that the next primary lacks, and notifies nobody.
+      // It may have commits that the next primary lacks, and takes no LISTEN.
       if hasLedger, settings.text(0, 7) == "true" {
         throw PostgresFailure(
           state: "25006", text: "The server is a standby. Name the primary.", isFatal: false)

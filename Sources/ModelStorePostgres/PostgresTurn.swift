@@ -29,7 +29,7 @@
     /// Whether the server's standby may lack ``missed``.
     var waitsForStandby: Bool { lease?.connection.greeting.waitsForStandby ?? false }
 
-    /// How often the ledger had lost a connection when the turn's was opened.
+    /// ``ConnectionLane/Server/breakCount`` when the turn's connection was opened.
     var breakCount: Int? { lease?.breakCount }
 
     func extend() throws {
@@ -108,7 +108,7 @@
       guard !connection.takeUnreplicated() else {
         throw LedgerError.outcomeUnknown(commit.transaction)
       }
-      let isCertain = connection.greeting.awaitsStandby
+      let isCertain = connection.greeting.commitsToStandby
       if isCertain { ledger.replicated.note(commit.number, commit.hash, isProven: true) }
       ledger.announcer.announce(
         Announcement(number: commit.number, hash: isCertain ? commit.hash : nil))

@@ -13,8 +13,8 @@
     private struct Known {
       let number: CommitNumber
       let hash: CommitHash
-      /// How often the ledger had lost a connection. Then it may have found another server, which
-      /// may even have been restored to earlier commits.
+      /// ``ConnectionLane/Server/breakCount``. With another count, the ledger may have found
+      /// another server, which may even have been restored to earlier commits.
       let breakCount: Int
     }
 

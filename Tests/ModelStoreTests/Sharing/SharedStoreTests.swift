@@ -544,7 +544,7 @@ import Testing
       var pageCount: Int64 = 0
       var isWriting = false
 
-      /// - Throws: On a thread that is not the reader's, so that nobody else brings it commits.
+      /// - Throws: On a thread that is not the reader's, so that no poll brings it commits.
       mutating func next() throws -> (writer: Store, ids: ClosedRange<Int64>)? {
         guard reader == pthread_self() else { throw LedgerError.unreachable("no poll") }
         guard !isWriting, pageCount < 100, let writer else { return nil }
