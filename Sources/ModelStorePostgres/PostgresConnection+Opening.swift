@@ -19,6 +19,8 @@
       /// `synchronous_standby_names`, as the latest statement that reads it found it: a cluster may
       /// change it while a connection is open.
       var standbys = ""
+      /// When the server's process started, in seconds since 1970-01-01 00:00:00 UTC.
+      var startedAt = ""
       /// The version of the ledger's tables; nil if there are none.
       var layout: Int64?
 
@@ -163,6 +165,7 @@
       }
       greeting.settings = (settings.text(0, 3), settings.text(0, 4))
       greeting.standbys = settings.text(0, 5)
+      greeting.startedAt = settings.text(0, 8)
       guard hasLedger else { return }
       do {
         greeting.layout = try readGroup(until: end)[0].integer(0, 0)

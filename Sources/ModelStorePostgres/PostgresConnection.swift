@@ -19,7 +19,7 @@
     private let handle: OpaquePointer
     private let secrets: ConnectionString
     /// The host and port to which it leads.
-    let place: String
+    private let address: String
     /// How long the connection waits for more, once bytes came or went.
     private let patience: Duration
     private let processID = getpid()
@@ -46,10 +46,10 @@
 
     /// - Parameter handle: A `PGconn` that is connected. The connection closes it.
     init(
-      _ handle: OpaquePointer, at place: String, secrets: ConnectionString, patience: Duration
+      _ handle: OpaquePointer, at address: String, secrets: ConnectionString, patience: Duration
     ) {
       self.handle = handle
-      self.place = place
+      self.address = address
       self.secrets = secrets
       self.patience = patience
       unreplicated = .allocate(capacity: 1)
@@ -72,6 +72,10 @@
     }
 
     var socket: Int32 { PQsocket(handle) }
+
+    /// Another text if it leads to another server, also where one address leads to several, for
+    /// example that of a proxy.
+    var place: String { "\(address), started \(greeting.startedAt)" }
 
     // Sending
 
@@ -215,9 +219,6 @@
         isBroken = true
       }
     }
-
-    /// Has its lane, and those to the same server, open other connections before their next use.
-    func giveUp() { isBroken = true }
 
     /// Throws if the server has closed the connection, without a round trip.
     func check() throws {

@@ -137,7 +137,10 @@
 
     /// A connection of its own, so that a long transfer keeps no one from turns and reads.
     private func openForTransfer() throws -> PostgresConnection {
-      try PostgresConnection.open(string, limits, for: .commits)
+      let breakCount = server.breakCount
+      let connection = try PostgresConnection.open(string, limits, for: .commits)
+      _ = server.noteOpening(at: connection.place, after: breakCount)
+      return connection
     }
 
     private func begin(_ connection: PostgresConnection) throws {

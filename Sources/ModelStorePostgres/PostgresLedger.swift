@@ -25,7 +25,7 @@
     /// Notifies other members of commits.
     let announcer: CommitAnnouncer
     private let standbyCheck: StandbyCheck
-    private let server = ConnectionLane.Server()
+    let server = ConnectionLane.Server()
 
     /// Prepares a ledger. It connects when you first use it.
     ///
@@ -88,6 +88,23 @@
       } ?? nil
     }
 
+    package func confirm(
+      _ number: CommitNumber
+    ) throws -> (hash: CommitHash?, head: LedgerStanding?) {
+      try reading.use { connection in
+        guard connection.greeting.layout != nil else { return (nil, nil) }
+        // A server that was replaced has no standby, which the message after the answers needs.
+        let results = try connection.commitMessage(
+          limits,
+          after: [(.hash, [.text(store), .integer(number.rawValue)]), (.head, [.text(store)])])
+        let (hash, head) = (results[0], results[1])
+        return (
+          hash.rowCount == 0 ? nil : hash.hash(0, 0),
+          head.rowCount == 0 ? nil : LedgerStanding(head, connection.greeting.durability)
+        )
+      }
+    }
+
     package func members() throws -> [MemberStanding] {
       try read(.members, []) { rows, _ in
         (0..<rows.rowCount).map { row in
@@ -135,7 +152,8 @@
       var isFirst = true
       while true {
         let turn = try lockedTurn(after: number, until: end)
-        if try isProven(turn), turn.breakCount == server.breakCount { return turn }
+        try prove(turn)
+        if turn.breakCount == server.breakCount { return turn }
         // A connection was lost or found another server since: a primary that stood still, and
         // does not know yet that it was replaced, may have given this turn.
         turn.pass()
@@ -160,28 +178,23 @@
         missed: rows[1].commits)
     }
 
-    /// Returns whether the standby has the commits that a turn read.
+    /// Waits until the standby has the commits that a turn read.
     ///
     /// The turn's connection could commit a message only by ending the turn. So the one for reading
-    /// does, and it must show the same commits, because its server may have been restored since.
+    /// does. If that leads to another server, ``ConnectionLane/Server/breakCount`` has grown.
     ///
     /// - Throws: ``LedgerError``. The turn has ended.
-    private func isProven(_ turn: PostgresTurn) throws -> Bool {
+    private func prove(_ turn: PostgresTurn) throws {
       guard turn.waitsForStandby, let last = turn.missed.last,
         replicated.count(in: turn.missed) < turn.missed.count
-      else { return true }
+      else { return }
       do {
-        let (lease, rows) = try reading.lease(until: .now + limits.standby) {
-          try $0.commitMessage(
-            limits, after: [(.hash, [.text(store), .integer(last.number.rawValue)])])[0]
+        let (lease, _) = try reading.lease(until: .now + limits.standby) {
+          try $0.commitMessage(limits)
         }
-        lease.end()
-        guard rows.rowCount == 1, rows.hash(0, 0) == last.hash else {
-          turn.giveUp()
-          return false
-        }
+        defer { lease.end() }
+        guard lease.breakCount == turn.breakCount else { return }
         replicated.note(last.number, last.hash, isProven: true)
-        return true
       } catch {
         turn.pass()
         guard case .timedOut? = error as? LedgerError else { throw error }

@@ -49,9 +49,6 @@
       takeLease().end()
     }
 
-    /// Has the ledger open its connections again: they may lead to different servers.
-    func giveUp() { lease?.connection.giveUp() }
-
     private func takeLease() -> ConnectionLane.Lease {
       guard let lease = lease.take() else { preconditionFailure("A turn ends once.") }
       return lease

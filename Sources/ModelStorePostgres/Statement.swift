@@ -48,7 +48,7 @@
         set_config('client_min_messages', 'warning', false),
         current_setting('fsync'), current_setting('synchronous_commit'),
         current_setting('synchronous_standby_names'), current_setting('transaction_read_only'),
-        pg_is_in_recovery()::text
+        pg_is_in_recovery()::text, extract(epoch FROM pg_postmaster_start_time())::text
       """)
     static let workLimit = Statement(
       "ms_work_limit", "SELECT set_config('statement_timeout', $1, false)")

@@ -33,6 +33,15 @@ extension LedgerLaw {
       let hashes = try (40...43).map { try ledger.hash(of: CommitNumber(rawValue: $0)) }
       try expect(
         hashes, equals: [nil, LedgerWorld.founding().hash, commit.hash, nil], "hashes")
+      let confirmed = try (40...43).map { try ledger.confirm(CommitNumber(rawValue: $0)) }
+      try expect(confirmed.map(\.hash), equals: hashes, "confirmed hashes")
+      let head = try ledger.standing()
+      try expect(confirmed.map(\.head), equals: Array(repeating: head, count: 4), "heads")
+    },
+    LedgerLaw("nothing is confirmed of a store that nobody founded") { world in
+      let confirmed = try world.member().confirm(.founding)
+      try expect(confirmed.hash, equals: nil, "hash")
+      try expect(confirmed.head, equals: nil, "head")
     },
     LedgerLaw("a newer snapshot replaces the one before at once") { world in
       let ledger = try world.founded()

@@ -112,6 +112,7 @@
       // The first commit is certain.
       #expect(try reader.commits(after: .founding, limit: 9) == [first])
       expectNoStandby { _ = try reader.commits(after: first.number, limit: 9) }
+      expectNoStandby { _ = try reader.confirm(first.number) }
       expectNoStandby { _ = try writer.turn(after: first.number, deadline: .seconds(60)) }
 
       let back = try server.startStandby()
@@ -198,8 +199,9 @@
       #expect(server.noteOpening(at: "a", after: 3) == 3)
     }
 
-    /// One address may lead to different servers, for example that of a proxy.
-    @Test func aTurnTakesNoProofFromAnotherServer() throws {
+    /// As that of a proxy may, while the earlier server is still there.
+    @Test(arguments: [false, true])
+    func oneAddressMayLeadToAnotherServer(_ hasStandby: Bool) throws {
       let other = try PostgresServer()
       let promoted = try other.ledger("music")
       #expect(try promoted.found(LedgerWorld.founding(), snapshot: PartsSource([[1]])))
@@ -213,8 +215,8 @@
       try lead(to: server)
       let member = try PostgresLedger(connection: server.connection(host: address), store: "music")
       try member.turn(after: .founding, deadline: .seconds(60)).pass()
-      let standby = try withStandby()
-      defer { PostgresServer.end(standby) }
+      let standby = hasStandby ? try withStandby() : nil
+      defer { standby.map(PostgresServer.end) }
       try ledger.commit([1])
       try lead(to: other)
       #expect(try member.commits(after: .founding, limit: 9) == [theirs])
@@ -433,7 +435,9 @@
       let reader = try PostgresLedger(connection: server.connection(host: hosts), store: "music")
       let standby = try withStandby()
       defer { PostgresServer.end(standby) }
-      for member in [writer, reader] {
+      let asker = try PostgresLedger(
+        connection: server.connection(host: hosts), store: "music", limits: limits)
+      for member in [writer, reader, asker] {
         #expect(try member.standing()?.number == .founding)
         try member.turn(after: .founding, deadline: .seconds(60)).pass()
       }
@@ -459,6 +463,13 @@
       #expect(try reader.standing()?.number == .founding)
       try reader.note(.make(), at: .founding)
       #expect(try reader.standing()?.number == commit.number)
+
+      // And one that asks for a commit of the new primary, before it says that the commit is lost.
+      #expect(try asker.hash(of: commit.number) == nil)
+      let confirmed = try asker.confirm(commit.number)
+      #expect(confirmed.hash == commit.hash)
+      #expect(confirmed.head?.number == commit.number)
+      #expect(try asker.turn(after: commit.number, deadline: .seconds(60)).head.hash == commit.hash)
 
       try server.cancelWaitForStandby()
       try waiting.join()

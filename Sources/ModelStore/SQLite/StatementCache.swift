@@ -16,9 +16,31 @@ struct StatementCache {
   /// A place of a recently used statement. The statement keeps it while it is lent.
   private struct Place {
     let sql: String
+    let identity: Identity
     let handle: OpaquePointer
     var isLent = false
     var lastUse: UInt64
+
+    init(_ sql: String, _ handle: OpaquePointer, lastUse: UInt64) {
+      self.sql = sql
+      identity = Identity(sql)
+      self.handle = handle
+      self.lastUse = lastUse
+    }
+  }
+
+  /// What a text is in memory: its length, and where its bytes are. Two texts with one identity are
+  /// equal as long as one of them is kept. Equal texts may have two.
+  ///
+  /// It takes a few instructions, a comparison of texts about 60.
+  private struct Identity: Equatable {
+    private let words: (UInt64, UInt64)
+
+    @inline(__always)
+    init(_ text: String) { words = unsafeBitCast(text, to: (UInt64, UInt64).self) }
+
+    @inline(__always)
+    static func == (left: Identity, right: Identity) -> Bool { left.words == right.words }
   }
 
   /// A statement without arguments and rows that begins or ends a transaction.
@@ -94,11 +116,20 @@ struct StatementCache {
   }
 
   /// Returns the place of the statement, first where it is likely to be: after the statement that
-  /// was taken last, or that one again, as in a loop.
+  /// was taken last, or that one again, as in a loop. A statement of a model comes with the same
+  /// text each time, and one that a program built with an equal one.
   private func recentPlace(of sql: String) -> Int? {
+    let identity = Identity(sql)
+    if isFree(next, for: identity) { return next }
+    if isFree(next - 1, for: identity) { return next - 1 }
     if isFree(next, for: sql) { return next }
     if isFree(next - 1, for: sql) { return next - 1 }
     return recent.indices.first { isFree($0, for: sql) }
+  }
+
+  @inline(__always)
+  private func isFree(_ place: Int, for identity: Identity) -> Bool {
+    recent.indices.contains(place) && !recent[place].isLent && recent[place].identity == identity
   }
 
   /// Returns the place of a lent statement, first where the statement that was taken last is.
@@ -133,7 +164,7 @@ struct StatementCache {
       sqlite3_finalize(handle)
       return
     }
-    let new = Place(sql: sql, handle: handle, lastUse: clock)
+    let new = Place(sql, handle, lastUse: clock)
     guard recent.count >= recentCountMax else {
       recent.append(new)
       return

@@ -23,7 +23,8 @@ package protocol CommitLedger: Sendable {
   /// - Parameters:
   ///   - number: The newest commit that the member has.
   ///   - deadline: How long to wait for other members.
-  /// - Throws: ``LedgerError/timedOut(_:)`` after the deadline.
+  /// - Throws: ``LedgerError/timedOut(_:)`` after the deadline, ``LedgerError/unreachable(_:)`` if
+  ///   the server may have been replaced meanwhile.
   func turn(after number: CommitNumber, deadline: Duration) throws -> any LedgerTurn
 
   /// Returns the commits after `number`, in order, without waiting for a turn. If the ledger no
@@ -38,6 +39,13 @@ package protocol CommitLedger: Sendable {
 
   /// Returns the hash of the commit with `number`; nil if the ledger no longer keeps it.
   func hash(of number: CommitNumber) throws -> CommitHash?
+
+  /// Returns what ``hash(of:)`` and then ``standing()`` say, from the server that keeps the ledger
+  /// now. Any other call may be answered by one that was replaced and does not know it yet, so ask
+  /// this before you say that the ledger lacks a commit. It waits for the standby.
+  ///
+  /// - Throws: ``LedgerError/unreachable(_:)`` if no server can say for certain.
+  func confirm(_ number: CommitNumber) throws -> (hash: CommitHash?, head: LedgerStanding?)
 
   /// Returns the number of the commit that contains the transaction; nil if it never became one, or
   /// if the ledger no longer keeps the commit.
@@ -72,8 +80,8 @@ package protocol CommitLedger: Sendable {
 package protocol LedgerTurn: AnyObject {
   /// The newest commit. It stays the newest until the turn ends.
   var head: LedgerStanding { get }
-  /// The commits after the member's own, in order, up to ``head``. If the ledger has a standby, it
-  /// has them.
+  /// The commits after the member's own, in order, up to ``head``. If the ledger has a standby, the
+  /// standby has them.
   var missed: [LedgerCommit] { get }
 
   /// Makes the next commit, and ends the turn.

@@ -11,7 +11,7 @@ extension MemberCheck {
       }
       var obstacle: String?
       do {
-        try check(against: head, in: ledger)
+        try check(in: ledger)
       } catch let error as StoreError {
         obstacle = error.message
       }

@@ -17,17 +17,30 @@ struct MemberCheck {
 
   /// - Throws: ``StoreError`` with the code that the next write will throw, if the file does not
   ///   fit the ledger. ``LedgerError``.
-  func check(against head: LedgerStanding, in ledger: any CommitLedger) throws {
+  func check(in ledger: any CommitLedger) throws {
+    try record.checkIsKept(by: ledger, path)
+    guard let head = try ledger.standing() else { return }
     guard head.epoch == record.epoch else { throw StoreError.otherEpoch(path, record.store) }
     guard head.schema == schema else { throw StoreError.otherSchema(path, record.store) }
-    let hash = try ledger.hash(of: record.number)
-    if let hash, hash != record.hash { throw StoreError.lostCommits(path, record.store) }
-    guard head.number > record.number else {
-      if hash == nil { throw StoreError.lostCommits(path, record.store) }
-      return
-    }
     let next = try ledger.commits(after: record.number, limit: 1).first
     guard let next, next.number != record.number.next else { return }
     throw StoreError.outdated(record.number, oldest: next.number)
+  }
+}
+
+extension MemberRecord {
+  /// Checks that the ledger has the commit that the file had when this record was read.
+  ///
+  /// - Throws: ``StoreError`` with code `ledgerLostCommits` if it does not have it for certain.
+  ///   ``LedgerError``.
+  func checkIsKept(by ledger: any CommitLedger, _ path: String) throws {
+    guard try ledger.hash(of: number) != hash else { return }
+    // A server that was replaced may have said so, while another process with this file, or a turn
+    // of this one, applied commits of the new one.
+    let confirmed = try ledger.confirm(number)
+    guard confirmed.hash != hash else { return }
+    // A ledger does not keep its oldest commits for ever.
+    if confirmed.hash == nil, let head = confirmed.head, head.number > number { return }
+    throw StoreError.lostCommits(path, store)
   }
 }

@@ -102,7 +102,20 @@ final class Membership: Sendable {
   /// - Returns: The turn, and the record of the file, which has every commit.
   /// - Throws: Also ``LedgerError`` and ``SchemaChanged``.
   func takeTurn() throws -> (turn: any LedgerTurn, member: MemberRecord) {
+    let end = ContinuousClock.now + patience
     try resolve()
+    while true {
+      do {
+        return try takeFittingTurn()
+      } catch let error as StoreError where error.code == .ledgerLostCommits {
+        try checkLedgerHasCommits()
+        // A server that was replaced gave the turn. Another one answers now.
+        guard ContinuousClock.now < end else { throw error }
+      }
+    }
+  }
+
+  private func takeFittingTurn() throws -> (turn: any LedgerTurn, member: MemberRecord) {
     // A turn holds back all members, so only few commits may be missed when it begins.
     let number = try isNearHead ? known().number : catchUp()
     let turn = try ledger.turn(after: number, deadline: patience)
@@ -134,26 +147,18 @@ final class Membership: Sendable {
 
   /// - Throws: ``StoreError`` if the file and the ledger do not have the same commits.
   private func check(_ member: MemberRecord, against head: LedgerStanding) throws {
-    guard member.epoch == head.epoch else {
-      throw StoreError.otherEpoch(path, name)
+    guard member.number == head.number, member.hash == head.hash else {
+      throw StoreError.lostCommits(path, name)
     }
-    guard member.number != head.number || member.hash != head.hash else { return }
-    throw lostCommits
+    guard member.epoch == head.epoch else { throw StoreError.otherEpoch(path, name) }
   }
 
   /// Checks that the ledger still has the newest commit of the file.
   ///
   /// - Throws: ``StoreError`` with code `ledgerLostCommits` if it does not.
   private func checkLedgerHasCommits() throws {
-    let member = try applying { try $0.standing() }
-    let hash = try ledger.hash(of: member.number)
-    guard hash != member.hash else { return }
-    // A ledger does not keep its oldest commits for ever.
-    if hash == nil, let head = try ledger.standing(), head.number > member.number { return }
-    throw lostCommits
+    try applying { try $0.standing() }.checkIsKept(by: ledger, path)
   }
-
-  private var lostCommits: StoreError { .lostCommits(path, name) }
 
   /// The schema of the file, as the transaction on `connection` sees it.
   func schema(on connection: Connection) throws -> SharedSchema {
@@ -203,9 +208,8 @@ final class Membership: Sendable {
   /// - Throws: ``LedgerError`` if the ledger has removed the commit with `number`, so that it no
   ///   longer knows which one that was.
   private func checkIsKept(_ number: CommitNumber) throws {
-    guard try ledger.hash(of: number) == nil, let head = try ledger.standing(),
-      head.number >= number
-    else { return }
+    let confirmed = try ledger.confirm(number)
+    guard confirmed.hash == nil, let head = confirmed.head, head.number >= number else { return }
     throw LedgerError.mismatch("The ledger no longer keeps the commit \(number).")
   }
 
@@ -275,7 +279,7 @@ final class Membership: Sendable {
       let found = try applying { [path] in try MemberCheck(reading: $0.connection, of: path) }
       // The schema may have changed since.
       if let found, found.record.epoch != head.epoch { _ = try catchUp() }
-      try found?.check(against: head, in: ledger)
+      try found?.check(in: ledger)
     } catch is LedgerError {
       // The store can be read, and the next opening asks again.
       return

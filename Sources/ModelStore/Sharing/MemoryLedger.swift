@@ -15,7 +15,7 @@ internal import Synchronization
 package final class MemoryLedger: CommitLedger {
   /// A place at which a ledger can fail.
   package enum Step: Hashable, Sendable, CaseIterable {
-    case standing, found, turn, commits, hash, resolve, listen, snapshot, snapshotTurn, publish
+    case standing, found, turn, commits, hash, confirm, resolve, listen, snapshot, snapshotTurn, publish
     case note, members
     /// Before an appended commit is in the ledger.
     case append
@@ -132,6 +132,13 @@ package final class MemoryLedger: CommitLedger {
   package func hash(of number: CommitNumber) throws -> CommitHash? {
     try reach(.hash)
     return state.withLock { $0.store?.hash(of: number) }
+  }
+
+  package func confirm(
+    _ number: CommitNumber
+  ) throws -> (hash: CommitHash?, head: LedgerStanding?) {
+    try reach(.confirm)
+    return state.withLock { ($0.store?.hash(of: number), $0.store?.standing) }
   }
 
   package func members() throws -> [MemberStanding] {

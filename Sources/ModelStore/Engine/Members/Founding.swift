@@ -78,7 +78,7 @@ struct Founding {
   private func checkFounded(by record: MemberRecord) throws {
     let hash: CommitHash?
     do {
-      hash = try membership.ledger.hash(of: .founding)
+      hash = try membership.ledger.confirm(.founding).hash
     } catch {
       throw Membership.storeError(error)
     }

@@ -1,0 +1,79 @@
+import Testing
+
+@testable import ModelStore
+
+/// Another process with the same file, or a turn, may have applied commits of the new server before
+/// this member's connection leads there. Nothing is lost then.
+@Suite(.tags(.unit), .timeLimit(.minutes(30)))
+struct ReplacedLedgerTests {
+  private let world: SharedWorld
+  private let ledger: ReplacedLedger
+  private let store: Store
+
+  /// A member with two commits, of which a server that was replaced has the first.
+  init() throws {
+    let memory = MemoryLedger()
+    world = try SharedWorld(memberCount: 1, ledger: memory)
+    ledger = ReplacedLedger(memory)
+    store = try Self.member(of: world, ledger)
+    try store.write { tx in _ = try tx.insert(Artist(id: 1, name: "Ada")) }
+    try ledger.replace()
+    try store.write { tx in _ = try tx.insert(Artist(id: 2, name: "Bo")) }
+    // From now on, following does not ask for the newest commit of the file.
+    try store.refresh()
+  }
+
+  private static func member(
+    of world: SharedWorld, _ ledger: ReplacedLedger, rebuilds: Bool = false
+  ) throws -> Store {
+    var configuration = StoreConfiguration(changeJournal: .full)
+    configuration.ledger = ledger.shared
+    configuration.ledger?.rebuildsMembers = rebuilds
+    return try world.open(1, configuration)
+  }
+
+  @Test func aTurnOfAServerThatWasReplacedIsTakenAgain() throws {
+    ledger.leadBack()
+    try store.write { tx in _ = try tx.insert(Artist(id: 3, name: "Cy")) }
+    #expect(ledger.counts == [1, 1])
+    #expect(try world.ledger.standing()?.number.rawValue == 3)
+    #expect(try store.fetch(Artist.all).map { $0.name }.sorted() == ["Ada", "Bo", "Cy"])
+    #expect(world.reports.events.isEmpty)
+  }
+
+  @Test func refreshingAsksTheServerThatIsInCharge() throws {
+    ledger.leadBack()
+    try store.refresh()
+    #expect(ledger.counts == [1, 0])
+    #expect(world.reports.events.isEmpty)
+  }
+
+  @Test func aServerThatProvesNothingIsNoReasonForAnAlarm() throws {
+    ledger.leadBack(isAlone: true)
+    #expect(SharedWorld.code { try store.refresh() } == .ledgerUnavailable)
+    ledger.leadBack(isAlone: true)
+    let code = SharedWorld.code {
+      try store.write { tx in _ = try tx.insert(Artist(id: 3, name: "Cy")) }
+    }
+    #expect(code == .ledgerUnavailable)
+    #expect(ledger.counts == [1, 1])
+    #expect(try store.count(Artist.all) == 2)
+  }
+
+  @Test func anOpeningThatMayReplaceTheFileAsksTheServerThatIsInCharge() throws {
+    store.close()
+    ledger.leadBack()
+    let again = try Self.member(of: world, ledger, rebuilds: true)
+    #expect(try again.count(Artist.all) == 2)
+    #expect(ledger.counts[0] == 1)
+    #expect(!world.exists(1, ".diverged-1"))
+    #expect(world.reports.events.isEmpty)
+  }
+
+  @Test func healthAsksTheServerThatIsInCharge() throws {
+    ledger.leadBack()
+    let health = try #require(try store.engine.memberHealth())
+    #expect(health.obstacle == nil)
+    #expect(ledger.counts == [1, 0])
+  }
+}
