@@ -4,19 +4,19 @@
   internal import Synchronization
 
   /// One connection for one purpose. Threads use it one after the other, in the order in which they
-  /// asked. It is opened on first use, and again after it or another lane's connection to the same
-  /// server broke, or led to another server.
+  /// asked. It is opened on first use, and again after any connection to the same server broke or
+  /// another one was found.
   final class ConnectionLane: Sendable {
     private let string: ConnectionString
     private let limits: Limits
     private let free = DispatchSemaphore(value: 1)
-    private let idle = Mutex<Open?>(nil)
+    private let idle = Mutex<PostgresConnection?>(nil)
     private let server: Server
     private let purpose: PostgresConnection.Purpose
 
     init(
       _ string: ConnectionString, _ limits: Limits, _ server: Server,
-      for purpose: PostgresConnection.Purpose = .commits
+      for purpose: PostgresConnection.Purpose = .ledger
     ) {
       self.string = string
       self.limits = limits
@@ -24,49 +24,51 @@
       self.purpose = purpose
     }
 
-    /// The server to which all lanes of a ledger are connected. After one of them had to give its
-    /// connection up, or has found another server, the others look for the primary again, too.
-    /// Otherwise they might go on with a server that is not the primary any more.
+    /// The server to which all connections of a ledger lead. After one of them was given up, or has
+    /// found another server, the others look for the primary again, too. Otherwise they might go on
+    /// with a server that is not the primary any more.
     final class Server: Sendable {
-      private let state = Mutex((breakCount: 0, place: String?.none))
+      private let state = Mutex((breakCount: 0, identity: String?.none))
 
       /// How often a connection was given up, or led to another server than the one before.
       var breakCount: Int { state.withLock { $0.breakCount } }
 
       func noteBreak() { state.withLock { $0.breakCount += 1 } }
 
+      /// As ``PostgresConnection/open(_:_:for:stop:)``, and notes to which server it leads.
+      func open(
+        _ string: ConnectionString, _ limits: Limits, for purpose: PostgresConnection.Purpose,
+        stop: Int32? = nil
+      ) throws -> PostgresConnection {
+        let before = breakCount
+        let connection = try PostgresConnection.open(string, limits, for: purpose, stop: stop)
+        connection.breakCount = noteOpening(of: connection.greeting.server, after: before)
+        return connection
+      }
+
       /// - Parameters:
-      ///   - place: Where a new connection leads to.
+      ///   - identity: ``PostgresConnection/Greeting/server`` of a new connection.
       ///   - breakCount: ``breakCount`` before it was opened.
       /// - Returns: The count of the new connection, which is the present one unless another
       ///   connection broke meanwhile.
-      func noteOpening(at place: String, after breakCount: Int) -> Int {
+      func noteOpening(of identity: String, after breakCount: Int) -> Int {
         state.withLock { state in
           let isCurrent = state.breakCount == breakCount
-          if let last = state.place, last != place { state.breakCount += 1 }
-          state.place = place
+          if let last = state.identity, last != identity { state.breakCount += 1 }
+          state.identity = identity
           return isCurrent ? state.breakCount : breakCount
         }
       }
     }
 
-    /// A connection, and ``Server/breakCount`` when it was opened.
-    fileprivate struct Open {
-      let connection: PostgresConnection
-      let breakCount: Int
-    }
-
     /// The use of a lane's connection, by one thread, until it ends.
     final class Lease {
-      var connection: PostgresConnection { open.connection }
-      /// ``Server/breakCount`` when the connection was opened.
-      var breakCount: Int { open.breakCount }
-      private let open: Open
+      let connection: PostgresConnection
       private let lane: ConnectionLane
       private var isOver = false
 
-      fileprivate init(_ open: Open, of lane: ConnectionLane) {
-        self.open = open
+      fileprivate init(_ connection: PostgresConnection, of lane: ConnectionLane) {
+        self.connection = connection
         self.lane = lane
       }
 
@@ -77,30 +79,22 @@
         guard !isOver else { return }
         isOver = true
         connection.rollBack()
-        lane.keep(open)
+        lane.keep(connection)
         lane.free.signal()
       }
     }
 
-    private func keep(_ open: Open) {
-      guard !open.connection.isBroken else { return server.noteBreak() }
+    private func keep(_ connection: PostgresConnection) {
+      guard !connection.isBroken else { return server.noteBreak() }
       // The tables may be created by a newer library, which the next connection would notice.
-      guard purpose == .records || open.connection.greeting.layout != nil else { return }
-      idle.withLock { $0 = open }
+      guard purpose == .records || connection.greeting.layout != nil else { return }
+      idle.withLock { $0 = connection }
     }
 
-    /// The connection of the last lease, unless a connection was lost since it was opened.
-    private func takeIdle() -> Open? {
-      let open = idle.withLock { $0.take() }
-      return open?.breakCount == server.breakCount ? open : nil
-    }
-
-    private func open() throws -> Open {
-      let breakCount = server.breakCount
-      let connection = try PostgresConnection.open(string, limits, for: purpose)
-      return Open(
-        connection: connection,
-        breakCount: server.noteOpening(at: connection.place, after: breakCount))
+    /// The connection of the last lease, unless ``Server/breakCount`` has grown since.
+    private func takeIdle() -> PostgresConnection? {
+      let connection = idle.withLock { $0.take() }
+      return connection?.breakCount == server.breakCount ? connection : nil
     }
 
     /// Waits for the connection and runs `body`, twice if the connection broke while no thread used
@@ -120,22 +114,22 @@
       defer { if isWaiting { free.signal() } }
       while true {
         let kept = takeIdle()
-        let open = try kept ?? open()
+        let connection = try kept ?? server.open(string, limits, for: purpose)
         do {
-          let result = try body(open.connection)
+          let result = try body(connection)
           isWaiting = false
-          return (Lease(open, of: self), result)
+          return (Lease(connection, of: self), result)
         } catch let failure as PostgresFailure {
-          if open.connection.isBroken, kept != nil {
-            keep(open)
+          if connection.isBroken, kept != nil {
+            keep(connection)
             continue
           }
           isWaiting = false
-          Lease(open, of: self).end()
+          Lease(connection, of: self).end()
           throw failure.ledgerError
         } catch {
           isWaiting = false
-          Lease(open, of: self).end()
+          Lease(connection, of: self).end()
           throw error
         }
       }

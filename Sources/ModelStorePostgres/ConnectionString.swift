@@ -32,7 +32,7 @@
       let target = options.first { $0.keyword == "target_session_attrs" }?.value
       requiresWriting = target == nil || target == "read-write"
       if requiresWriting { options.removeAll { $0.keyword == "target_session_attrs" } }
-      Self.addEnvironment(to: &options)
+      Self.addDefaults(to: &options)
       for (keyword, value) in Self.ownOptions
       where !options.contains(where: { $0.keyword == keyword }) {
         options.append(Option(keyword: keyword, value: value))
@@ -86,15 +86,33 @@
       return options
     }
 
-    /// The environment can name several hosts, too.
-    private static func addEnvironment(to options: inout [Option]) {
+    /// The environment and a service can name several hosts, too, which are tried one by one.
+    private static func addDefaults(to options: inout [Option]) {
       let isSet = Set(options.map(\.keyword))
-      guard isSet.isDisjoint(with: ["host", "hostaddr", "service"]) else { return }
-      guard let list = PQconndefaults() else { return }
-      defer { PQconninfoFree(list) }
-      options += Self.options(list).filter { option in
-        ["host", "hostaddr", "port"].contains(option.keyword) && !isSet.contains(option.keyword)
+      let defaults = isSet.contains("service") ? serviceOptions(options) : environmentOptions()
+      options += defaults.filter { option in
+        !isSet.contains(option.keyword) && !option.value.isEmpty
+          && (["host", "hostaddr"].contains(option.keyword)
+            || option.keyword == "port" && option.value != "5432")
       }
+    }
+
+    private static func environmentOptions() -> [Option] {
+      guard let list = PQconndefaults() else { return [] }
+      defer { PQconninfoFree(list) }
+      return Self.options(list)
+    }
+
+    /// The client library reads the file of services only when it begins to connect. If the service
+    /// is missing, it says so when the first attempt is made.
+    private static func serviceOptions(_ options: [Option]) -> [Option] {
+      guard let handle = PostgresConnection.start(Attempt(options: options, place: "")) else {
+        return []
+      }
+      defer { PQfinish(handle) }
+      guard let list = PQconninfo(handle) else { return [] }
+      defer { PQconninfoFree(list) }
+      return Self.options(list)
     }
 
     private static func attempts(_ options: [Option]) throws -> [Attempt] {

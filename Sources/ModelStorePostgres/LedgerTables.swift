@@ -63,7 +63,7 @@
     static let lockHead = Statement(
       "ms_lock",
       """
-      SELECT number, hash, epoch, schema, current_setting('synchronous_standby_names')
+      SELECT number, hash, epoch, schema, \(replication)
       FROM modelstore.heads WHERE store = $1 FOR UPDATE
       """)
     /// A statement of its own, after the lock: the snapshot of one that waits for the lock is older
@@ -71,7 +71,7 @@
     static let missed = Statement(
       "ms_missed",
       """
-      SELECT number, tx, hash, record, current_setting('synchronous_standby_names')
+      SELECT number, tx, hash, record, \(replication)
       FROM modelstore.commits WHERE store = $1 AND number > $2 ORDER BY number
       """)
     /// Inserts nothing if the head is not the commit before.
@@ -105,14 +105,14 @@
     static let head = Statement(
       "ms_head",
       """
-      SELECT number, hash, epoch, schema, current_setting('synchronous_standby_names')
+      SELECT number, hash, epoch, schema, \(replication)
       FROM modelstore.heads WHERE store = $1
       """)
     /// A page of at most `$3` commits. It ends with the commit that exceeds `$4` bytes.
     static let page = Statement(
       "ms_page",
       """
-      SELECT number, tx, hash, record, current_setting('synchronous_standby_names') FROM (
+      SELECT number, tx, hash, record, \(replication) FROM (
         SELECT number, tx, hash, record,
           sum(octet_length(record)) OVER (ORDER BY number) - octet_length(record) AS before
         FROM modelstore.commits WHERE store = $1 AND number > $2 ORDER BY number LIMIT $3

@@ -14,25 +14,34 @@
   extension PostgresConnection {
     /// What the server said about itself.
     struct Greeting {
-      /// Whether COMMIT waits for the disk, and for the standby if there is one.
-      fileprivate var settings = (fsync: "", commit: "")
-      /// `synchronous_standby_names`, as the latest statement that reads it found it: a cluster may
-      /// change it while a connection is open.
-      var standbys = ""
-      /// When the server's process started, in seconds since 1970-01-01 00:00:00 UTC.
-      var startedAt = ""
+      /// The setting of this name.
+      fileprivate(set) var fsync = ""
+      /// `synchronous_standby_names` and `synchronous_commit`, as the latest statement that reads
+      /// them found them: a cluster may change them while a connection is open.
+      fileprivate(set) var standbys = ""
+      fileprivate(set) var commit = ""
+      /// Another text for another server, and after a restart: its address, and when it started.
+      /// The address of the connection string may be that of a proxy, which leads to several.
+      fileprivate(set) var server = ""
       /// The version of the ledger's tables; nil if there are none.
       var layout: Int64?
 
       var durability: LedgerDurability {
-        PostgresConnection.durability(
-          fsync: settings.fsync, commit: settings.commit, standbys: standbys)
+        PostgresConnection.durability(fsync: fsync, commit: commit, standbys: standbys)
+      }
+
+      /// - Parameter rows: Each has `synchronous_standby_names` and `synchronous_commit` in these
+      ///   columns.
+      mutating func update(from rows: PostgresResult, at column: Int = 4) {
+        guard rows.rowCount > 0 else { return }
+        standbys = rows.text(0, column)
+        commit = rows.text(0, column + 1)
       }
 
       /// Whether a COMMIT of this connection returns only after the standby has it on its disk. A
       /// role may commit without that.
       var commitsToStandby: Bool {
-        waitsForStandby && ["on", "remote_apply"].contains(settings.commit)
+        waitsForStandby && ["on", "remote_apply"].contains(commit)
       }
 
       /// Whether the server may show commits that its standby does not have.
@@ -41,9 +50,9 @@
 
     /// What a connection is for.
     enum Purpose {
-      /// It reads commits, so the server must show only those that its standby has.
-      case commits
-      case notifications
+      /// It reads commits or listens to them, so the server must be the primary, and show only
+      /// commits that its standby has.
+      case ledger
       /// It writes copies of records, whose state is read again in each transaction.
       case records
     }
@@ -60,7 +69,7 @@
         do {
           let connection = try open(attempt, of: string, limits, stop)
           try connection.greet(string, limits, for: purpose)
-          if purpose == .commits, connection.greeting.waitsForStandby {
+          if purpose == .ledger, connection.greeting.waitsForStandby {
             try connection.commitMessage(limits)
           }
           return connection
@@ -88,11 +97,13 @@
           state: failure.state, text: string.redacted(failure.text), isFatal: true)
       }
       PQsetErrorVerbosity(handle, PQERRORS_DEFAULT)
-      return PostgresConnection(
-        handle, at: attempt.place, secrets: string, patience: limits.answer)
+      return PostgresConnection(handle, secrets: string, patience: limits.answer)
     }
 
-    private static func start(_ attempt: ConnectionString.Attempt) -> OpaquePointer? {
+    /// Begins to connect, without waiting for the server.
+    ///
+    /// - Returns: A `PGconn`; nil if memory is short.
+    static func start(_ attempt: ConnectionString.Attempt) -> OpaquePointer? {
       let texts = attempt.options.map { (strdup($0.keyword), strdup($0.value)) }
       defer {
         for (keyword, value) in texts {
@@ -148,25 +159,24 @@
       // A failed statement takes its group back.
       try endGroup(until: end)
       // A mirror needs no right on the ledger's tables.
-      let hasLedger = purpose != .records
-      if hasLedger {
+      if purpose == .ledger {
         try add(.layout)
         try endGroup(until: end)
       }
       let settings = try readGroup(until: end)[0]
-      if string.requiresWriting, settings.text(0, 6) == "on" {
+      if string.requiresWriting, settings.text(0, 3) == "on" {
         throw PostgresFailure(
           state: "25006", text: "The server is read-only.", isFatal: false)
       }
       // It may have commits that the next primary lacks, and takes no LISTEN.
-      if hasLedger, settings.text(0, 7) == "true" {
+      if purpose == .ledger, settings.text(0, 7) == "true" {
         throw PostgresFailure(
           state: "25006", text: "The server is a standby. Name the primary.", isFatal: false)
       }
-      greeting.settings = (settings.text(0, 3), settings.text(0, 4))
-      greeting.standbys = settings.text(0, 5)
-      greeting.startedAt = settings.text(0, 8)
-      guard hasLedger else { return }
+      greeting.update(from: settings)
+      greeting.fsync = settings.text(0, 6)
+      greeting.server = settings.text(0, 8)
+      guard purpose == .ledger else { return }
       do {
         greeting.layout = try readGroup(until: end)[0].integer(0, 0)
       } catch let failure as PostgresFailure where ["42P01", "3F000"].contains(failure.state) {

@@ -18,8 +18,6 @@
     // Guard: one thread at a time uses a connection, the one that took it from its lane.
     private let handle: OpaquePointer
     private let secrets: ConnectionString
-    /// The host and port to which it leads.
-    private let address: String
     /// How long the connection waits for more, once bytes came or went.
     private let patience: Duration
     private let processID = getpid()
@@ -37,6 +35,8 @@
     private var lockLimit: Int?
     /// What the server said about itself.
     var greeting = Greeting()
+    /// ``ConnectionLane/Server/breakCount`` when it was opened.
+    var breakCount = 0
 
     private enum Answer {
       case preparation(of: String)
@@ -46,10 +46,9 @@
 
     /// - Parameter handle: A `PGconn` that is connected. The connection closes it.
     init(
-      _ handle: OpaquePointer, at address: String, secrets: ConnectionString, patience: Duration
+      _ handle: OpaquePointer, secrets: ConnectionString, patience: Duration
     ) {
       self.handle = handle
-      self.address = address
       self.secrets = secrets
       self.patience = patience
       unreplicated = .allocate(capacity: 1)
@@ -72,10 +71,6 @@
     }
 
     var socket: Int32 { PQsocket(handle) }
-
-    /// Another text if it leads to another server, also where one address leads to several, for
-    /// example that of a proxy.
-    var place: String { "\(address), started \(greeting.startedAt)" }
 
     // Sending
 

@@ -13,9 +13,10 @@
 
   /// Listens on a connection of its own, by a thread of its own, until it is released.
   ///
-  /// After a lost connection it connects again, with growing pauses. It does so, too, after another
-  /// connection of the ledger was given up, because the server may not be the primary any more.
-  /// Then it rings, because a notification may have been lost.
+  /// After a lost connection it connects again, with growing pauses, and also if it could not reach
+  /// the server at first. It does so, too, after another connection of the ledger was given up or
+  /// led to another server, because its own may not be the primary any more. Then it rings, because
+  /// a notification may have been lost.
   final class PostgresDoorbell: Doorbell {
     private let listening: Listening
 
@@ -26,11 +27,16 @@
       listening = Listening(
         string: string, limits: limits, channel: channel, replicated: replicated, ring: ring,
         wakePipe: try WakePipe())
-      let breakCount = replicated.server.breakCount
-      let connection = try listening.connect()
+      let connection: PostgresConnection?
+      do {
+        connection = try listening.connect()
+      } catch LedgerError.unreachable {
+        // It tries again. Turns and polls report what is wrong.
+        connection = nil
+      }
       // A serial queue always gets a thread.
       DispatchQueue(label: "modelstore.postgres.listen").async { [listening] in
-        listening.run(connection, opened: breakCount)
+        listening.run(connection)
       }
     }
 
@@ -48,12 +54,9 @@
     let ring: @Sendable (CommitNumber?) -> Void
     let wakePipe: WakePipe
 
-    /// How often the ledger has lost a connection.
-    private var breakCount: Int { replicated.server.breakCount }
-
     func connect() throws -> PostgresConnection {
-      let connection = try PostgresConnection.open(
-        string, limits, for: .notifications, stop: wakePipe.descriptor)
+      let connection = try replicated.server.open(
+        string, limits, for: .ledger, stop: wakePipe.descriptor)
       do {
         // The channel has only letters, digits and an underscore.
         _ = try connection.run([(.once("LISTEN \(channel)"), [])], until: limits.answerTime)
@@ -63,45 +66,42 @@
       return connection
     }
 
-    func run(_ first: PostgresConnection, opened firstBreakCount: Int) {
-      var connection: PostgresConnection? = first
+    func run(_ first: PostgresConnection?) {
+      var connection = first
       var pause = limits.pause
-      var breakCount = firstBreakCount
       while true {
         if let open = connection {
           pause = limits.pause
-          if !ring(for: open, opened: breakCount) { return }
-          connection = nil
+          if !ring(for: open) { return }
         }
         guard !isEnded(within: pause) else { return }
         pause = min(pause * 2, limits.pauseMax)
         do {
-          breakCount = self.breakCount
           connection = try connect()
           ring(nil)
         } catch {
-          // The next attempt follows after the pause. Turns report what is wrong.
+          // The next attempt follows after the pause.
+          connection = nil
         }
       }
     }
 
-    /// Rings until the connection breaks, or another one of the ledger has.
+    /// Rings until the connection breaks, or ``ConnectionLane/Server/breakCount`` has grown.
     ///
-    /// - Parameter breakCount: How often the ledger had lost a connection when this one was opened.
     /// - Returns: False when the doorbell has ended.
-    private func ring(for connection: PostgresConnection, opened breakCount: Int) -> Bool {
+    private func ring(for connection: PostgresConnection) -> Bool {
       while true {
         let outcome = SocketWait.wait(
           for: connection.socket, POLLIN, until: .now + limits.pauseMax, stop: wakePipe.descriptor)
         if outcome == .stopped { return false }
-        guard self.breakCount == breakCount else { return true }
+        guard connection.breakCount == replicated.server.breakCount else { return true }
         guard outcome == .ready else { continue }
         do {
           let texts = try connection.takeNotifications()
           guard !texts.isEmpty else { continue }
           let announcements = texts.compactMap(Announcement.init)
           for case (let number, let hash?) in announcements.map({ ($0.number, $0.hash) }) {
-            replicated.note(number, hash, isProven: false)
+            replicated.note(number, hash, isProven: false, connection.breakCount)
           }
           // Earlier versions of this library send no number.
           let isKnown = announcements.count == texts.count

@@ -16,15 +16,16 @@
         try begin(connection)
         let head = try connection.run(
           [
+            (.awaitStandby, []),
             (
               .found,
               [
                 .text(store), .integer(standing.number.rawValue), .bytes(standing.hash.bytes),
                 .integer(standing.epoch), .bytes(standing.schema),
               ]
-            )
+            ),
           ], until: transferTime)
-        guard head[0].changedCount == 1 else { return false }
+        guard head[1].changedCount == 1 else { return false }
         try send(snapshot, at: standing.number, hash: standing.hash, connection)
         _ = try connection.run([(.commit, [])], until: transferTime)
         guard !connection.takeUnreplicated() else {
@@ -137,10 +138,7 @@
 
     /// A connection of its own, so that a long transfer keeps no one from turns and reads.
     private func openForTransfer() throws -> PostgresConnection {
-      let breakCount = server.breakCount
-      let connection = try PostgresConnection.open(string, limits, for: .commits)
-      _ = server.noteOpening(at: connection.place, after: breakCount)
-      return connection
+      try server.open(string, limits, for: .ledger)
     }
 
     private func begin(_ connection: PostgresConnection) throws {

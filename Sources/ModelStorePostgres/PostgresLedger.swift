@@ -56,7 +56,7 @@
     package func standing() throws -> LedgerStanding? {
       try read(.head, []) { rows, connection in
         guard rows.rowCount > 0 else { return nil }
-        connection.greeting.standbys = rows.text(0, 4)
+        connection.greeting.update(from: rows)
         return LedgerStanding(rows, connection.greeting.durability)
       } ?? nil
     }
@@ -69,12 +69,12 @@
       return try read(.page, arguments) { rows, connection in
         let commits = rows.commits
         guard let last = commits.last else { return [] }
-        connection.greeting.standbys = rows.text(0, 4)
+        connection.greeting.update(from: rows)
         guard connection.greeting.waitsForStandby else { return commits }
         let count = replicated.count(in: commits)
         guard count == 0 else { return Array(commits.prefix(count)) }
         try connection.commitMessage(limits)
-        replicated.note(last.number, last.hash, isProven: true)
+        replicated.note(last.number, last.hash, isProven: true, connection.breakCount)
         return commits
       } ?? []
     }
@@ -151,7 +151,9 @@
       let end = ContinuousClock.now + deadline
       var isFirst = true
       while true {
-        let turn = try lockedTurn(after: number, until: end)
+        // Also if no time is left to wait for other members.
+        let limit = isFirst ? end : max(end, .now + .seconds(1))
+        let turn = try lockedTurn(after: number, until: limit)
         try prove(turn)
         if turn.breakCount == server.breakCount { return turn }
         // A connection was lost or found another server since: a primary that stood still, and
@@ -170,7 +172,7 @@
       let (lease, rows) = try leaseTurn(until: end) { connection in
         let rows = try lockHead(
           connection, until: end, then: [(.missed, [.text(store), .integer(number.rawValue)])])
-        if rows[1].rowCount > 0 { connection.greeting.standbys = rows[1].text(0, 4) }
+        connection.greeting.update(from: rows[1])
         return rows
       }
       return PostgresTurn(
@@ -193,8 +195,8 @@
           try $0.commitMessage(limits)
         }
         defer { lease.end() }
-        guard lease.breakCount == turn.breakCount else { return }
-        replicated.note(last.number, last.hash, isProven: true)
+        guard lease.connection.breakCount == turn.breakCount else { return }
+        replicated.note(last.number, last.hash, isProven: true, lease.connection.breakCount)
       } catch {
         turn.pass()
         guard case .timedOut? = error as? LedgerError else { throw error }
@@ -211,7 +213,10 @@
         // head is in PostgreSQL's log, after the transaction in question.
         let results = try lockHead(
           connection, until: end,
-          then: [(.find, [.text(store), .integer(transaction.rawValue)]), (.commit, [])])
+          then: [
+            (.find, [.text(store), .integer(transaction.rawValue)]), (.awaitStandby, []),
+            (.commit, []),
+          ])
         guard !connection.takeUnreplicated() else {
           throw LedgerError.unreachable("PostgreSQL did not wait for the standby.")
         }
@@ -247,7 +252,7 @@
       let results = try connection.run(
         [(.begin, []), (.lockHead, [.text(store)])] + steps, until: limits.answerTime + rest)
       guard results[1].rowCount == 1 else { throw unfounded }
-      connection.greeting.standbys = results[1].text(0, 4)
+      connection.greeting.update(from: results[1])
       return Array(results.dropFirst())
     }
 

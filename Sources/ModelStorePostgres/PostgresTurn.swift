@@ -30,7 +30,7 @@
     var waitsForStandby: Bool { lease?.connection.greeting.waitsForStandby ?? false }
 
     /// ``ConnectionLane/Server/breakCount`` when the turn's connection was opened.
-    var breakCount: Int? { lease?.breakCount }
+    var breakCount: Int? { lease?.connection.breakCount }
 
     func extend() throws {
       guard let connection = lease?.connection else { preconditionFailure("The turn has ended.") }
@@ -106,7 +106,10 @@
         throw LedgerError.outcomeUnknown(commit.transaction)
       }
       let isCertain = connection.greeting.commitsToStandby
-      if isCertain { ledger.replicated.note(commit.number, commit.hash, isProven: true) }
+      if isCertain {
+        ledger.replicated.note(
+          commit.number, commit.hash, isProven: true, connection.breakCount)
+      }
       ledger.announcer.announce(
         Announcement(number: commit.number, hash: isCertain ? commit.hash : nil))
     }

@@ -7,8 +7,8 @@
   /// PostgreSQL shows a commit before its standby has it if the wait for the standby ends early:
   /// when the server shuts down or starts again after a crash, and when an administrator ends the
   /// waiting session. A failover may lose such a commit, so no member may apply it. A commit is
-  /// certain if COMMIT succeeded for the member that made it, which says so in its notification, or
-  /// if a later COMMIT of this program did.
+  /// certain if a COMMIT that waited for the standby succeeded for the member that made it, which says
+  /// so in its notification, or if a later one of this program did.
   final class ReplicatedCommit: Sendable {
     private struct Known {
       let number: CommitNumber
@@ -25,9 +25,12 @@
 
     init(_ server: ConnectionLane.Server) { self.server = server }
 
-    /// - Parameter isProven: Whether a COMMIT of this program proves it, and not a notification.
-    func note(_ number: CommitNumber, _ hash: CommitHash, isProven: Bool) {
-      let noted = Known(number: number, hash: hash, breakCount: server.breakCount)
+    /// - Parameters:
+    ///   - isProven: Whether a COMMIT of this program proves it, and not a notification.
+    ///   - breakCount: That of the connection which says so.
+    func note(_ number: CommitNumber, _ hash: CommitHash, isProven: Bool, _ breakCount: Int) {
+      guard breakCount == server.breakCount else { return }
+      let noted = Known(number: number, hash: hash, breakCount: breakCount)
       // What is noted may be older than what is known.
       func newer(_ known: Known?) -> Known {
         guard let known, known.breakCount == noted.breakCount, known.number >= number else {

@@ -20,6 +20,10 @@
 
     static func once(_ sql: String) -> Statement { Statement(nil, sql) }
 
+    /// For whom a COMMIT waits: two columns.
+    static let replication =
+      "current_setting('synchronous_standby_names'), current_setting('synchronous_commit')"
+
     static let begin = Statement("ms_begin", "BEGIN ISOLATION LEVEL READ COMMITTED", .begins)
     static let beginReading = Statement(
       nil, "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY", .begins)
@@ -46,9 +50,10 @@
       SELECT set_config('statement_timeout', $1, false),
         set_config('idle_in_transaction_session_timeout', $2, false),
         set_config('client_min_messages', 'warning', false),
-        current_setting('fsync'), current_setting('synchronous_commit'),
-        current_setting('synchronous_standby_names'), current_setting('transaction_read_only'),
-        pg_is_in_recovery()::text, extract(epoch FROM pg_postmaster_start_time())::text
+        current_setting('transaction_read_only'), \(replication),
+        current_setting('fsync'), pg_is_in_recovery()::text,
+        concat_ws(' ', inet_server_addr(), inet_server_port(),
+          extract(epoch FROM pg_postmaster_start_time()))
       """)
     static let workLimit = Statement(
       "ms_work_limit", "SELECT set_config('statement_timeout', $1, false)")
@@ -60,6 +65,9 @@
       DO 'BEGIN PERFORM set_config(''synchronous_commit'', ''on'', true),
         pg_logical_emit_message(true, ''modelstore'', ''''); COMMIT; END'
       """)
+    /// Has the COMMIT of the running transaction wait for the standby, although those of the role may
+    /// not.
+    static let awaitStandby = Statement("ms_await", "SET LOCAL synchronous_commit = on")
     static let notify = Statement("ms_notify", "SELECT pg_notify($1, $2)")
   }
 

@@ -185,7 +185,7 @@
       #expect(try ledger.standing() == nil)
       _ = try ledger.found(LedgerWorld.founding(), snapshot: PartsSource([[1]]))
       let admin = try PostgresConnection.open(
-        ConnectionString(text), Limits(), for: .notifications)
+        ConnectionString(text), Limits(), for: .records)
       func execute(_ statement: String) throws {
         _ = try admin.run([(.once(statement), [])], until: .now + .seconds(60))
       }

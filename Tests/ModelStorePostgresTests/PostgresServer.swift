@@ -83,7 +83,7 @@
     @discardableResult
     func execute(_ statements: String...) throws -> PostgresResult {
       let connection = try PostgresConnection.open(
-        ConnectionString(connection()), Limits(), for: .notifications)
+        ConnectionString(connection()), Limits(), for: .records)
       var results: [PostgresResult] = []
       for statement in statements {
         results = try connection.run([(.once(statement), [])], until: .now + .seconds(60))
@@ -185,7 +185,7 @@
       var limits = Limits()
       limits.standby = .milliseconds(100)
       while (try? PostgresConnection.open(
-        ConnectionString(connection()), limits, for: .commits)) != nil
+        ConnectionString(connection()), limits, for: .ledger)) != nil
       {}
     }
 

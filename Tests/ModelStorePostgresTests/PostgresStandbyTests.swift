@@ -187,16 +187,16 @@
 
     @Test func aConnectionToAnotherServerIsABreakForTheOthers() {
       let server = ConnectionLane.Server()
-      #expect(server.noteOpening(at: "a", after: 0) == 0)
-      #expect(server.noteOpening(at: "a", after: 0) == 0)
+      #expect(server.noteOpening(of: "a", after: 0) == 0)
+      #expect(server.noteOpening(of: "a", after: 0) == 0)
       #expect(server.breakCount == 0)
-      #expect(server.noteOpening(at: "b", after: 0) == 1)
+      #expect(server.noteOpening(of: "b", after: 0) == 1)
       #expect(server.breakCount == 1)
       // Another connection broke while this one was opened, so it counts as old, too.
       server.noteBreak()
-      #expect(server.noteOpening(at: "a", after: 1) == 1)
+      #expect(server.noteOpening(of: "a", after: 1) == 1)
       #expect(server.breakCount == 3)
-      #expect(server.noteOpening(at: "a", after: 3) == 3)
+      #expect(server.noteOpening(of: "a", after: 3) == 3)
     }
 
     /// As that of a proxy may, while the earlier server is still there.
@@ -323,9 +323,10 @@
       }
       // The standby may be slow to answer.
       func whenAnswered<Result>(_ body: () throws -> Result) throws -> Result {
-        while true {
+        for _ in 0..<100 {
           do { return try body() } catch LedgerError.unreachable {}
         }
+        return try body()
       }
       let writer = try member("-c synchronous_commit=\(setting)")
       let readers = [try member(""), try member("-c default_transaction_read_only=on"), writer]
@@ -353,6 +354,74 @@
       for bell in bells { bell.end() }
     }
 
+    /// An administrator may no longer have COMMIT wait, while connections are open.
+    @Test func aWriterNoticesThatItsCommitsDoNotWaitAnyMore() throws {
+      let standby = try withStandby()
+      let writer = try server.ledger("music")
+      let reader = try server.ledger("music", limits: limits)
+      func durability() throws -> LedgerDurability? {
+        let turn = try writer.turn(after: .founding, deadline: .seconds(60))
+        defer { turn.pass() }
+        return turn.head.durability
+      }
+      #expect(try durability() == .replicated)
+      #expect(try writer.standing()?.durability == .replicated)
+      let rung = DispatchSemaphore(value: 0)
+      let bell = try reader.listen { if $0?.rawValue == 1 { rung.signal() } }
+      _ = try reader.standing()
+      try server.execute("ALTER SYSTEM SET synchronous_commit = local")
+      try server.execute("SELECT pg_reload_conf()")
+      while try writer.standing()?.durability == .replicated {}
+      while try durability() == .replicated {}
+      PostgresServer.end(standby)
+      try writer.commit([1])
+      try #require(rung.wait(timeout: .now() + .seconds(60)) == .success)
+      expectNoStandby { _ = try reader.commits(after: .founding, limit: 9) }
+      bell.end()
+    }
+
+    /// A role whose own commits do not wait could otherwise say that a lost commit is there.
+    @Test func anOutcomeIsKnownOnlyWhenTheStandbyHasIt() throws {
+      let member = try PostgresLedger(
+        connection: server.connection() + " options='-c synchronous_commit=off'", store: "music",
+        limits: limits)
+      let transaction = TransactionID.make(first: nil)
+      try member.commit([1], transaction: transaction)
+      try server.requireStandby("absent")
+      let resolving = WaitingThread {
+        #expect(throws: LedgerError.self) {
+          try member.resolve(transaction, deadline: .seconds(60))
+        }
+      }
+      try server.cancelWaitForStandby()
+      try resolving.join()
+      try server.requireNoStandby()
+      #expect(try member.resolve(transaction, deadline: .seconds(60))?.rawValue == 1)
+    }
+
+    @Test func aListenerPassesOverAStandby() throws {
+      let standby = try PostgresServer()
+      try standby.stop()
+      try standby.startAsStandby()
+      let hosts = "\(standby.directory),\(server.directory)"
+      let member = try PostgresLedger(
+        connection: server.connection(host: hosts) + " target_session_attrs=any", store: "music")
+      let rung = DispatchSemaphore(value: 0)
+      let bell = try member.listen { if $0?.rawValue == 1 { rung.signal() } }
+      try ledger.commit([1])
+      #expect(rung.wait(timeout: .now() + .seconds(60)) == .success)
+      bell.end()
+    }
+
+    @Test func aListenerThatReachesNoServerTriesAgain() throws {
+      try server.stop()
+      let rung = DispatchSemaphore(value: 0)
+      let bell = try server.ledger("music").listen { _ in rung.signal() }
+      try server.start()
+      #expect(rung.wait(timeout: .now() + .seconds(60)) == .success)
+      bell.end()
+    }
+
     /// It may have commits that the next primary lacks.
     @Test func aMemberDoesNotReadFromAStandby() throws {
       try server.stop()
@@ -376,33 +445,36 @@
       let server = ConnectionLane.Server()
       let replicated = ReplicatedCommit(server)
       #expect(replicated.count(in: commits) == 0)
-      replicated.note(commits[1].number, commits[1].hash, isProven: false)
+      replicated.note(commits[1].number, commits[1].hash, isProven: false, server.breakCount)
       #expect(replicated.count(in: commits) == 2)
       #expect(replicated.count(in: Array(commits[1...])) == 1)
       #expect(replicated.count(in: Array(commits[2...])) == 0)
       #expect(replicated.count(in: [commits[0]]) == 0)
       #expect(replicated.count(in: []) == 0)
       // An older notification that comes late changes nothing.
-      replicated.note(commits[0].number, commits[0].hash, isProven: false)
+      replicated.note(commits[0].number, commits[0].hash, isProven: false, server.breakCount)
       #expect(replicated.count(in: commits) == 2)
       // Of a commit of this number that another server has, or of any program.
       for number in [commits[3].number, CommitNumber(rawValue: .max)] {
-        replicated.note(number, commits[0].hash, isProven: false)
+        replicated.note(number, commits[0].hash, isProven: false, server.breakCount)
         #expect(replicated.count(in: commits) == 0)
       }
       // What this program has proved counts more.
-      replicated.note(commits[2].number, commits[2].hash, isProven: true)
+      replicated.note(commits[2].number, commits[2].hash, isProven: true, server.breakCount)
       #expect(replicated.count(in: commits) == 3)
-      replicated.note(commits[1].number, commits[1].hash, isProven: true)
+      replicated.note(commits[1].number, commits[1].hash, isProven: true, server.breakCount)
       #expect(replicated.count(in: commits) == 3)
       // The next connection may lead to a server with fewer commits.
       server.noteBreak()
       #expect(replicated.count(in: commits) == 0)
-      replicated.note(commits[0].number, commits[0].hash, isProven: false)
+      // What a connection says that was opened before comes too late.
+      replicated.note(commits[2].number, commits[2].hash, isProven: true, 0)
+      #expect(replicated.count(in: commits) == 0)
+      replicated.note(commits[0].number, commits[0].hash, isProven: false, server.breakCount)
       #expect(replicated.count(in: commits) == 1)
       // A proof of an earlier commit does not hide a notification.
-      replicated.note(commits[3].number, commits[3].hash, isProven: false)
-      replicated.note(commits[1].number, commits[1].hash, isProven: true)
+      replicated.note(commits[3].number, commits[3].hash, isProven: false, server.breakCount)
+      replicated.note(commits[1].number, commits[1].hash, isProven: true, server.breakCount)
       #expect(replicated.count(in: commits) == 4)
     }
 

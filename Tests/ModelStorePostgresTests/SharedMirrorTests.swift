@@ -249,7 +249,7 @@
       let mirror = try world.mirror()
       try mirror.update(from: stores[0])
       let other = try PostgresConnection.open(
-        ConnectionString(server.connection()), Limits(), for: .notifications)
+        ConnectionString(server.connection()), Limits(), for: .records)
       let lock = """
         SELECT pg_advisory_xact_lock(hashtextextended('modelstore.mirror.waited', 0))::text
         """
@@ -286,7 +286,7 @@
         try write(round)
         // The update waits for this row, after it has written some of the others.
         let other = try PostgresConnection.open(
-          ConnectionString(server.connection()), Limits(), for: .notifications)
+          ConnectionString(server.connection()), Limits(), for: .records)
         let lock = #"SELECT FROM crashed."Label" WHERE name = 'n\#(round)' FOR UPDATE"#
         _ = try other.run([(.begin, []), (.once(lock), [])], until: .now + .seconds(60))
         let update = WaitingThread { try mirror.update(from: store) }

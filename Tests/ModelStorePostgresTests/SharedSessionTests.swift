@@ -53,5 +53,42 @@
       #expect(lines == ["+ t 1  a: \"before\"", "+ t 2  a: \"after\"", "+ v 1  b: \"new\""])
       #expect(try run("query", "v", "-d", first) == ["1\tnew"])
     }
+
+    /// The client library reads the file of services itself, and would take the first server that
+    /// answers.
+    @Test func theServersOfAServiceAreTriedOneByOne() throws {
+      let standby = try PostgresServer()
+      try standby.stop()
+      try standby.startAsStandby()
+      let hosts = "\(standby.directory),\(server.directory)"
+      let ports = "\(standby.port),\(server.port)"
+      let services = world.path + "-services"
+      try """
+      [music]
+      host=\(hosts)
+      port=\(ports)
+      user=\(PostgresServer.owner)
+      dbname=postgres
+
+      """.write(toFile: services, atomically: true, encoding: .utf8)
+      try PlainFile.execute("CREATE TABLE t (id INTEGER PRIMARY KEY)", at: world.path)
+      try run("adopt", "t", "-d", world.path)
+      try run("journal", "on", "-d", world.path)
+      try run("share", "services", "-d", world.path)
+      func status(_ connection: String, _ variables: [String: String] = [:]) throws -> [String] {
+        let program = try MemberProcess(
+          ["storecli", "ledger", "status", "-d", world.path],
+          environment: variables.merging(["STORECLI_LEDGER": connection]) { $1 })
+        let lines = program.allLines()
+        #expect(program.exitCode() == 0, "\(lines)")
+        return lines
+      }
+      let direct = try status(server.connection())
+      #expect(!direct.isEmpty)
+      #expect(try status("service=music", ["PGSERVICEFILE": services]) == direct)
+      // The environment can have a list of ports for the hosts of the connection string.
+      let text = "host=\(hosts) user=\(PostgresServer.owner) dbname=postgres"
+      #expect(try status(text, ["PGPORT": ports]) == direct)
+    }
   }
 #endif
