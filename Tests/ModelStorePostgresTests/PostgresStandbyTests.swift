@@ -371,8 +371,11 @@
       _ = try reader.standing()
       try server.execute("ALTER SYSTEM SET synchronous_commit = local")
       try server.execute("SELECT pg_reload_conf()")
-      while try writer.standing()?.durability == .replicated {}
-      while try durability() == .replicated {}
+      // Each connection notices it a little later.
+      for _ in 0..<20_000 where try writer.standing()?.durability == .replicated {}
+      for _ in 0..<20_000 where try durability() == .replicated {}
+      #expect(try writer.standing()?.durability == .local)
+      #expect(try durability() == .local)
       PostgresServer.end(standby)
       try writer.commit([1])
       try #require(rung.wait(timeout: .now() + .seconds(60)) == .success)
