@@ -4,8 +4,8 @@
   internal import Synchronization
 
   /// One connection for one purpose. Threads use it one after the other, in the order in which they
-  /// asked. It is opened on first use, and again after any connection to the same server broke or
-  /// another one was found.
+  /// asked. It is opened on first use, and again after it or another lane's connection broke, or
+  /// after any connection of the ledger found another server.
   final class ConnectionLane: Sendable {
     private let string: ConnectionString
     private let limits: Limits
@@ -24,13 +24,14 @@
       self.purpose = purpose
     }
 
-    /// The server to which all connections of a ledger lead. After one of them was given up, or has
-    /// found another server, the others look for the primary again, too. Otherwise they might go on
-    /// with a server that is not the primary any more.
+    /// The server to which all connections of a ledger lead. After that of a lane was given up, or
+    /// one has found another server, the others look for the primary again, too. Otherwise they
+    /// might go on with a server that is not the primary any more.
     final class Server: Sendable {
       private let state = Mutex((breakCount: 0, identity: String?.none))
 
-      /// How often a connection was given up, or led to another server than the one before.
+      /// How often a lane's connection was given up, or a connection led to another server than the
+      /// one before.
       var breakCount: Int { state.withLock { $0.breakCount } }
 
       func noteBreak() { state.withLock { $0.breakCount += 1 } }

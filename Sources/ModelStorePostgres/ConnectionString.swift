@@ -103,10 +103,14 @@
       return Self.options(list)
     }
 
-    /// The client library reads the file of services only when it begins to connect. If the service
-    /// is missing, it says so when the first attempt is made.
+    /// The client library reads the file of services only when it begins to connect. It goes no
+    /// further, because it refuses a value of the last option. If the service is missing, it says
+    /// so when the first attempt is made.
     private static func serviceOptions(_ options: [Option]) -> [Option] {
-      guard let handle = PostgresConnection.start(Attempt(options: options, place: "")) else {
+      let refused =
+        options.filter { $0.keyword != "channel_binding" }
+        + [Option(keyword: "channel_binding", value: "-")]
+      guard let handle = PostgresConnection.start(Attempt(options: refused, place: "")) else {
         return []
       }
       defer { PQfinish(handle) }

@@ -83,7 +83,7 @@
         WHERE store = $1 AND number = $6 AND hash = $7 RETURNING store
       )
       INSERT INTO modelstore.commits(store, number, tx, hash, record)
-      SELECT store, $2, $3, $4, $5 FROM moved
+      SELECT store, $2, $3, $4, $5 FROM moved RETURNING \(replication)
       """)
     /// As ``append``, with another schema.
     static let appendSchema = Statement(
@@ -94,7 +94,7 @@
         WHERE store = $1 AND number = $6 AND hash = $7 RETURNING store
       )
       INSERT INTO modelstore.commits(store, number, tx, hash, record)
-      SELECT store, $2, $3, $4, $5 FROM moved
+      SELECT store, $2, $3, $4, $5 FROM moved RETURNING \(replication)
       """)
     static let find = Statement(
       "ms_find",

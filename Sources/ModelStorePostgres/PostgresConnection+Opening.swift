@@ -20,8 +20,8 @@
       /// them found them: a cluster may change them while a connection is open.
       fileprivate(set) var standbys = ""
       fileprivate(set) var commit = ""
-      /// Another text for another server, and after a restart: its address, and when it started.
-      /// The address of the connection string may be that of a proxy, which leads to several.
+      /// When the server started, in microseconds: another text for another server, and after a
+      /// restart. One address may lead to several servers, and several to one.
       fileprivate(set) var server = ""
       /// The version of the ledger's tables; nil if there are none.
       var layout: Int64?

@@ -13,10 +13,10 @@
 
   /// Listens on a connection of its own, by a thread of its own, until it is released.
   ///
-  /// After a lost connection it connects again, with growing pauses, and also if it could not reach
-  /// the server at first. It does so, too, after another connection of the ledger was given up or
-  /// led to another server, because its own may not be the primary any more. Then it rings, because
-  /// a notification may have been lost.
+  /// After a lost connection it connects again, with growing pauses, and also if it could not do so
+  /// at first. It does so, too, after ``ConnectionLane/Server/breakCount`` has grown, because its
+  /// own server may not be the primary any more. Then it rings, because a notification may have
+  /// been lost.
   final class PostgresDoorbell: Doorbell {
     private let listening: Listening
 
@@ -30,8 +30,9 @@
       let connection: PostgresConnection?
       do {
         connection = try listening.connect()
-      } catch LedgerError.unreachable {
-        // It tries again. Turns and polls report what is wrong.
+      } catch is LedgerError {
+        // It tries again: a server that refuses now may be the primary soon. Turns and polls report
+        // what is wrong.
         connection = nil
       }
       // A serial queue always gets a thread.
@@ -72,6 +73,7 @@
       while true {
         if let open = connection {
           pause = limits.pause
+          connection = nil
           if !ring(for: open) { return }
         }
         guard !isEnded(within: pause) else { return }
@@ -81,7 +83,6 @@
           ring(nil)
         } catch {
           // The next attempt follows after the pause.
-          connection = nil
         }
       }
     }

@@ -98,6 +98,7 @@
           limits,
           after: [(.hash, [.text(store), .integer(number.rawValue)]), (.head, [.text(store)])])
         let (hash, head) = (results[0], results[1])
+        connection.greeting.update(from: head)
         return (
           hash.rowCount == 0 ? nil : hash.hash(0, 0),
           head.rowCount == 0 ? nil : LedgerStanding(head, connection.greeting.durability)
@@ -191,11 +192,17 @@
         replicated.count(in: turn.missed) < turn.missed.count
       else { return }
       do {
-        let (lease, _) = try reading.lease(until: .now + limits.standby) {
-          try $0.commitMessage(limits)
+        let (lease, rows) = try reading.lease(until: .now + limits.standby) {
+          try $0.commitMessage(
+            limits, after: [(.hash, [.text(store), .integer(last.number.rawValue)])])[0]
         }
         defer { lease.end() }
         guard lease.connection.breakCount == turn.breakCount else { return }
+        guard rows.rowCount == 1, rows.hash(0, 0) == last.hash else {
+          // A process of the server may have crashed meanwhile. The server then loses what no disk
+          // has, also the turn.
+          return server.noteBreak()
+        }
         replicated.note(last.number, last.hash, isProven: true, lease.connection.breakCount)
       } catch {
         turn.pass()

@@ -96,7 +96,9 @@
       do {
         try connection.add(.commit)
         try connection.endGroup(until: end)
-        try confirm(try connection.readGroup(until: end), commit)
+        let results = try connection.readGroup(until: end)
+        try confirm(results, commit)
+        connection.greeting.update(from: results[0], at: 0)
       } catch let failure as PostgresFailure {
         guard !failure.isIdleTooLong else { throw tookTooLong }
         guard connection.isBroken else { throw failure.ledgerError }

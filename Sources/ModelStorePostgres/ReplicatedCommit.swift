@@ -7,8 +7,8 @@
   /// PostgreSQL shows a commit before its standby has it if the wait for the standby ends early:
   /// when the server shuts down or starts again after a crash, and when an administrator ends the
   /// waiting session. A failover may lose such a commit, so no member may apply it. A commit is
-  /// certain if a COMMIT that waited for the standby succeeded for the member that made it, which says
-  /// so in its notification, or if a later one of this program did.
+  /// certain if a COMMIT that waited for the standby succeeded for the member that made it, which
+  /// says so in its notification, or if a later one of this program did.
   final class ReplicatedCommit: Sendable {
     private struct Known {
       let number: CommitNumber

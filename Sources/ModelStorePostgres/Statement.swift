@@ -52,8 +52,7 @@
         set_config('client_min_messages', 'warning', false),
         current_setting('transaction_read_only'), \(replication),
         current_setting('fsync'), pg_is_in_recovery()::text,
-        concat_ws(' ', inet_server_addr(), inet_server_port(),
-          extract(epoch FROM pg_postmaster_start_time()))
+        extract(epoch FROM pg_postmaster_start_time())::text
       """)
     static let workLimit = Statement(
       "ms_work_limit", "SELECT set_config('statement_timeout', $1, false)")
@@ -65,8 +64,8 @@
       DO 'BEGIN PERFORM set_config(''synchronous_commit'', ''on'', true),
         pg_logical_emit_message(true, ''modelstore'', ''''); COMMIT; END'
       """)
-    /// Has the COMMIT of the running transaction wait for the standby, although those of the role may
-    /// not.
+    /// Has the COMMIT of the running transaction wait for the standby, although those of the role
+    /// may not.
     static let awaitStandby = Statement("ms_await", "SET LOCAL synchronous_commit = on")
     static let notify = Statement("ms_notify", "SELECT pg_notify($1, $2)")
   }

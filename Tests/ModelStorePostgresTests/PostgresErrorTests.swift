@@ -65,7 +65,6 @@
       expect(LedgerError.notAuthenticated, mentions: "password") {
         try ledger.turn(after: .founding, deadline: .seconds(1))
       }
-      expect(LedgerError.notAuthenticated, mentions: "password") { try ledger.listen { _ in } }
     }
 
     @Test func theRightPasswordIsTaken() throws {

@@ -126,6 +126,13 @@
       try start()
     }
 
+    /// Has a standby take writes, and waits until it does.
+    func promote() throws {
+      let text = connection() + " target_session_attrs=any"
+      let standby = try PostgresConnection.open(ConnectionString(text), Limits(), for: .records)
+      _ = try standby.run([(.once("SELECT pg_promote()"), [])], until: .now + .seconds(60))
+    }
+
     /// Ends it in order: sessions end, the files stay.
     func stop() throws {
       try shell.withLock { shell in
@@ -241,7 +248,15 @@
 
     /// Cancels as an administrator does who lost patience.
     func cancelWaitForStandby() throws {
-      while try execute(Self.cancellation).rowCount == 0 {}
+      for _ in 0..<5_000 where try execute(Self.cancellation).rowCount > 0 { return }
+      throw Failure("No session waits for a standby.")
+    }
+
+    /// Waits until that many sessions listen, whose notifications are lost otherwise.
+    func waitForListeners(_ count: Int) throws {
+      let query = "SELECT 1 FROM pg_stat_activity WHERE query LIKE 'LISTEN%'"
+      for _ in 0..<5_000 where try execute(query).rowCount >= count { return }
+      throw Failure("No session listens.")
     }
 
     /// Cancels each session that waits for the standby now.

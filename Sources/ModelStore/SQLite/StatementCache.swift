@@ -29,18 +29,35 @@ struct StatementCache {
     }
   }
 
-  /// What a text is in memory: its length, and where its bytes are. Two texts with one identity are
-  /// equal as long as one of them is kept. Equal texts may have two.
+  /// What a text is in memory: its length and where its bytes are, or the bytes themselves if they
+  /// are few. Two texts with one identity are equal as long as one of them is kept. Equal texts may
+  /// have two.
   ///
   /// It takes a few instructions, a comparison of texts about 60.
   private struct Identity: Equatable {
     private let words: (UInt64, UInt64)
 
     @inline(__always)
-    init(_ text: String) { words = unsafeBitCast(text, to: (UInt64, UInt64).self) }
+    init(_ text: String) {
+      guard Self.isKnown else {
+        words = (0, 0)
+        return
+      }
+      words = withUnsafeBytes(of: text) { bytes in
+        (bytes.load(as: UInt64.self), bytes.load(fromByteOffset: 8, as: UInt64.self))
+      }
+    }
 
     @inline(__always)
-    static func == (left: Identity, right: Identity) -> Bool { left.words == right.words }
+    static func == (left: Identity, right: Identity) -> Bool {
+      isKnown && left.words == right.words
+    }
+
+    /// A text has another form where addresses have 32 bits. The compiler knows the answer.
+    @inline(__always)
+    private static var isKnown: Bool {
+      MemoryLayout<String>.size == MemoryLayout<(UInt64, UInt64)>.size
+    }
   }
 
   /// A statement without arguments and rows that begins or ends a transaction.

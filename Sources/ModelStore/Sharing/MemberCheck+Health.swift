@@ -6,7 +6,7 @@ extension MemberCheck {
     }
     do {
       let ledger = try shared.open()
-      guard shared.name == record.store, let head = try ledger.standing() else {
+      guard shared.name == record.store, try ledger.standing() != nil else {
         return health(obstacle: "The ledger has no store \(record.store).")
       }
       var obstacle: String?
@@ -15,8 +15,9 @@ extension MemberCheck {
       } catch let error as StoreError {
         obstacle = error.message
       }
+      // The check may have found another server.
       return health(
-        obstacle: obstacle, head: head, members: try ledger.members())
+        obstacle: obstacle, head: try ledger.standing(), members: try ledger.members())
     } catch {
       return health(obstacle: StoreError(reporting: Membership.storeError(error)).message)
     }

@@ -104,13 +104,18 @@ final class Membership: Sendable {
   func takeTurn() throws -> (turn: any LedgerTurn, member: MemberRecord) {
     let end = ContinuousClock.now + patience
     try resolve()
+    var isFirst = true
     while true {
       do {
         return try takeFittingTurn()
       } catch let error as StoreError where error.code == .ledgerLostCommits {
         try checkLedgerHasCommits()
-        // A server that was replaced gave the turn. Another one answers now.
-        guard ContinuousClock.now < end else { throw error }
+        // A server that was replaced gave the turn. Another one answers now. Finding it may have
+        // taken longer than the busy timeout.
+        guard isFirst || ContinuousClock.now < end else {
+          throw LedgerError.unreachable("Its server was replaced.")
+        }
+        isFirst = false
       }
     }
   }

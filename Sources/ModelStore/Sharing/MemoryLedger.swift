@@ -15,8 +15,8 @@ internal import Synchronization
 package final class MemoryLedger: CommitLedger {
   /// A place at which a ledger can fail.
   package enum Step: Hashable, Sendable, CaseIterable {
-    case standing, found, turn, commits, hash, confirm, resolve, listen, snapshot, snapshotTurn, publish
-    case note, members
+    case standing, found, turn, commits, hash, confirm, resolve, listen
+    case snapshot, snapshotTurn, publish, note, members
     /// Before an appended commit is in the ledger.
     case append
     /// After an appended commit is in the ledger, before its writer knows.

@@ -13,6 +13,8 @@ final class ReplacedLedger: CommitLedger {
     var isOld = false
     /// Whether no other server can be reached.
     var isAlone = false
+    /// How many turns such a server gives, also if another one has proved something meanwhile.
+    var turnCount = 0
     var confirmCount = 0
     var passCount = 0
   }
@@ -36,8 +38,10 @@ final class ReplacedLedger: CommitLedger {
 
   /// Has the member's connection lead to the server that was replaced, until it is to prove
   /// something.
-  func leadBack(isAlone: Bool = false) {
-    state.withLock { $0 = State(old: $0.old, isOld: true, isAlone: isAlone) }
+  func leadBack(isAlone: Bool = false, turnCount: Int = 1) {
+    state.withLock {
+      $0 = State(old: $0.old, isOld: true, isAlone: isAlone, turnCount: turnCount)
+    }
   }
 
   /// How often a server was to prove something, and how many of its turns ended without a commit,
@@ -71,6 +75,11 @@ final class ReplacedLedger: CommitLedger {
   }
 
   func turn(after number: CommitNumber, deadline: Duration) throws -> any LedgerTurn {
+    let old = state.withLock { state in
+      guard state.turnCount > 0 else { return LedgerStanding?.none }
+      state.turnCount -= 1
+      return state.old
+    }
     guard let old else { return try ledger.turn(after: number, deadline: deadline) }
     return OldTurn(head: old) { [weak self] in self?.state.withLock { $0.passCount += 1 } }
   }

@@ -10,12 +10,14 @@ struct ReplacedLedgerTests {
   private let ledger: ReplacedLedger
   private let store: Store
 
+  init() throws { try self.init(busyTimeout: .seconds(60)) }
+
   /// A member with two commits, of which a server that was replaced has the first.
-  init() throws {
+  private init(busyTimeout: Duration) throws {
     let memory = MemoryLedger()
     world = try SharedWorld(memberCount: 1, ledger: memory)
     ledger = ReplacedLedger(memory)
-    store = try Self.member(of: world, ledger)
+    store = try Self.member(of: world, ledger, busyTimeout: busyTimeout)
     try store.write { tx in _ = try tx.insert(Artist(id: 1, name: "Ada")) }
     try ledger.replace()
     try store.write { tx in _ = try tx.insert(Artist(id: 2, name: "Bo")) }
@@ -24,9 +26,10 @@ struct ReplacedLedgerTests {
   }
 
   private static func member(
-    of world: SharedWorld, _ ledger: ReplacedLedger, rebuilds: Bool = false
+    of world: SharedWorld, _ ledger: ReplacedLedger, busyTimeout: Duration = .seconds(60),
+    rebuilds: Bool = false
   ) throws -> Store {
-    var configuration = StoreConfiguration(changeJournal: .full)
+    var configuration = StoreConfiguration(busyTimeout: busyTimeout, changeJournal: .full)
     configuration.ledger = ledger.shared
     configuration.ledger?.rebuildsMembers = rebuilds
     return try world.open(1, configuration)
@@ -39,6 +42,23 @@ struct ReplacedLedgerTests {
     #expect(try world.ledger.standing()?.number.rawValue == 3)
     #expect(try store.fetch(Artist.all).map { $0.name }.sorted() == ["Ada", "Bo", "Cy"])
     #expect(world.reports.events.isEmpty)
+  }
+
+  /// Another server may be found only after the busy timeout.
+  @Test func aTurnIsTakenAgainWithoutABusyTimeout() throws {
+    try ReplacedLedgerTests(busyTimeout: .zero).aTurnOfAServerThatWasReplacedIsTakenAgain()
+  }
+
+  /// And be replaced at once.
+  @Test func aTurnOfTwoServersThatWereReplacedIsNoAlarm() throws {
+    let tests = try ReplacedLedgerTests(busyTimeout: .zero)
+    tests.ledger.leadBack(turnCount: 2)
+    let code = SharedWorld.code {
+      try tests.store.write { tx in _ = try tx.insert(Artist(id: 3, name: "Cy")) }
+    }
+    #expect(code == .ledgerUnavailable)
+    #expect(tests.ledger.counts == [1, 2])
+    #expect(try tests.store.count(Artist.all) == 2)
   }
 
   @Test func refreshingAsksTheServerThatIsInCharge() throws {
