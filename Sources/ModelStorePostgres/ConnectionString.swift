@@ -91,9 +91,9 @@
       let isSet = Set(options.map(\.keyword))
       let defaults = isSet.contains("service") ? serviceOptions(options) : environmentOptions()
       options += defaults.filter { option in
-        !isSet.contains(option.keyword) && !option.value.isEmpty
-          && (["host", "hostaddr"].contains(option.keyword)
-            || option.keyword == "port" && option.value != "5432")
+        // The client library's own port says nothing in a message.
+        ["host", "hostaddr", "port"].contains(option.keyword) && option.value != "5432"
+          && !option.value.isEmpty && !isSet.contains(option.keyword)
       }
     }
 

@@ -8,6 +8,8 @@
     var statement = Duration.seconds(15)
     /// For the standby, when a connection commits a message. Then the connection is given up.
     var standby = Duration.seconds(5)
+    /// For the lock of the head, at least, if a turn is taken again.
+    var turnAgain = Duration.seconds(1)
     /// For more of an answer, after a part of it.
     var answer = Duration.seconds(5)
     /// For a statement whose answer no program waits for any more. Then PostgreSQL gives it up.

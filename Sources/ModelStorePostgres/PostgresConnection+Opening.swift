@@ -30,8 +30,9 @@
         PostgresConnection.durability(fsync: fsync, commit: commit, standbys: standbys)
       }
 
-      /// - Parameter rows: Each has `synchronous_standby_names` and `synchronous_commit` in these
-      ///   columns.
+      /// - Parameters:
+      ///   - rows: Of a statement with ``Statement/replication``. Without a row, nothing changes.
+      ///   - column: The first of these two columns. Most statements have four others before.
       mutating func update(from rows: PostgresResult, at column: Int = 4) {
         guard rows.rowCount > 0 else { return }
         standbys = rows.text(0, column)

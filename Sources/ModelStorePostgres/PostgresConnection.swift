@@ -45,9 +45,7 @@
     }
 
     /// - Parameter handle: A `PGconn` that is connected. The connection closes it.
-    init(
-      _ handle: OpaquePointer, secrets: ConnectionString, patience: Duration
-    ) {
+    init(_ handle: OpaquePointer, secrets: ConnectionString, patience: Duration) {
       self.handle = handle
       self.secrets = secrets
       self.patience = patience

@@ -153,7 +153,7 @@
       var isFirst = true
       while true {
         // Also if no time is left to wait for other members.
-        let limit = isFirst ? end : max(end, .now + .seconds(1))
+        let limit = isFirst ? end : max(end, .now + limits.turnAgain)
         let turn = try lockedTurn(after: number, until: limit)
         try prove(turn)
         if turn.breakCount == server.breakCount { return turn }

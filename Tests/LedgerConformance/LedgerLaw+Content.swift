@@ -38,7 +38,7 @@ extension LedgerLaw {
       let head = try ledger.standing()
       try expect(confirmed.map(\.head), equals: Array(repeating: head, count: 4), "heads")
     },
-    LedgerLaw("nothing is confirmed of a store that nobody founded") { world in
+    LedgerLaw("nothing is confirmed of a store that is not founded") { world in
       let confirmed = try world.member().confirm(.founding)
       try expect(confirmed.hash, equals: nil, "hash")
       try expect(confirmed.head, equals: nil, "head")

@@ -120,8 +120,9 @@
       }
     }
 
-    /// Starts it as a standby, which can only be read, of a primary that it cannot reach.
-    func startAsStandby() throws {
+    /// Starts it again as a standby, which can only be read, of a primary that it cannot reach.
+    func restartAsStandby() throws {
+      try stop()
       try Data().write(to: URL(fileURLWithPath: data + "/standby.signal"))
       try start()
     }
@@ -194,6 +195,20 @@
       while (try? PostgresConnection.open(
         ConnectionString(connection()), limits, for: .ledger)) != nil
       {}
+    }
+
+    /// Starts a standby, for which each COMMIT waits from now on.
+    func withStandby() throws -> Process {
+      try requireStandby()
+      return try startStandby()
+    }
+
+    /// Repeats what a member with short limits asks, because the standby may be slow to answer.
+    static func whenAnswered<Result>(_ body: () throws -> Result) throws -> Result {
+      for _ in 0..<100 {
+        do { return try body() } catch LedgerError.unreachable {}
+      }
+      return try body()
     }
 
     /// No COMMIT waits from now on.
@@ -330,6 +345,15 @@
       }
       guard code == 0 else { throw Failure("bind \(errno)") }
       return UInt16(bigEndian: address.sin_port)
+    }
+  }
+
+  extension Limits {
+    /// Of a member that soon gives up waiting for a standby.
+    static var short: Limits {
+      var limits = Limits()
+      limits.standby = .milliseconds(300)
+      return limits
     }
   }
 #endif

@@ -58,8 +58,7 @@
     /// answers.
     @Test func theServersOfAServiceAreTriedOneByOne() throws {
       let standby = try PostgresServer()
-      try standby.stop()
-      try standby.startAsStandby()
+      try standby.restartAsStandby()
       let hosts = "\(standby.directory),\(server.directory)"
       let ports = "\(standby.port),\(server.port)"
       let services = world.path + "-services"

@@ -6,18 +6,17 @@ extension MemberCheck {
     }
     do {
       let ledger = try shared.open()
-      guard shared.name == record.store, try ledger.standing() != nil else {
-        return health(obstacle: "The ledger has no store \(record.store).")
-      }
+      let unknown = health(obstacle: "The ledger has no store \(record.store).")
+      guard shared.name == record.store else { return unknown }
       var obstacle: String?
       do {
         try check(in: ledger)
       } catch let error as StoreError {
         obstacle = error.message
       }
-      // The check may have found another server.
-      return health(
-        obstacle: obstacle, head: try ledger.standing(), members: try ledger.members())
+      // Only now: the check may have found another server.
+      guard let head = try ledger.standing() else { return unknown }
+      return health(obstacle: obstacle, head: head, members: try ledger.members())
     } catch {
       return health(obstacle: StoreError(reporting: Membership.storeError(error)).message)
     }

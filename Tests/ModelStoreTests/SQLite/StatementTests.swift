@@ -88,6 +88,26 @@ import Testing
     #expect(scratch.connection.preparedCount == before + 2)
   }
 
+  /// The cache compares where texts are in memory first. Few bytes are in the text itself.
+  @Test(arguments: [("SELECT 1", "SELECT 2"), ("SELECT 1234567890", "SELECT 1234567891")])
+  func equalTextsShareAStatementAndOthersDoNot(_ first: String, _ second: String) throws {
+    let scratch = try ScratchDatabase()
+    func number(_ sql: String) throws -> String {
+      try scratch.connection.withStatement(sql) { statement in
+        _ = try statement.step()
+        return "SELECT \(try RowView(statement: statement.handle).integer(at: 0))"
+      }
+    }
+    let before = scratch.connection.preparedCount
+    for _ in 0..<3 {
+      for sql in [first, second] {
+        #expect(try number(sql) == sql)
+        #expect(try number(String(sql.reversed().reversed())) == sql)
+      }
+    }
+    #expect(scratch.connection.preparedCount == before + 2)
+  }
+
   @Test func theCacheIsBoundedAndKeepsTheLatestStatements() throws {
     let scratch = try ScratchDatabase(cacheCapacity: 4)
     func run(_ number: Int) throws { try scratch.connection.run(SQLText(sql: "SELECT \(number)")) }

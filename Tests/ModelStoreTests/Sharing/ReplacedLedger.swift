@@ -45,7 +45,7 @@ final class ReplacedLedger: CommitLedger {
   }
 
   /// How often a server was to prove something, and how many of its turns ended without a commit,
-  /// since ``leadBack(isAlone:)``.
+  /// since ``leadBack(isAlone:turnCount:)``.
   var counts: [Int] { state.withLock { [$0.confirmCount, $0.passCount] } }
 
   private var old: LedgerStanding? { state.withLock { $0.isOld ? $0.old : nil } }
