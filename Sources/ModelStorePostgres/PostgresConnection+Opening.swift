@@ -14,7 +14,7 @@
   extension PostgresConnection {
     /// What the server said about itself.
     struct Greeting {
-      /// The setting of this name.
+      /// The value of `fsync`.
       fileprivate(set) var fsync = ""
       /// `synchronous_standby_names` and `synchronous_commit`, as the latest statement that reads
       /// them found them: a cluster may change them while a connection is open.
@@ -30,6 +30,8 @@
         PostgresConnection.durability(fsync: fsync, commit: commit, standbys: standbys)
       }
 
+      /// Takes `synchronous_standby_names` and `synchronous_commit` from an answer.
+      ///
       /// - Parameters:
       ///   - rows: Of a statement with ``Statement/replication``. Without a row, nothing changes.
       ///   - column: The first of these two columns. Most statements have four others before.

@@ -12,7 +12,7 @@
     /// Whether the turn is one for a change of the schema.
     private var isExtended = false
     /// nil after the turn has ended. If the turn is released before, the lease rolls back.
-    private var lease: ConnectionLane.Lease?
+    private(set) var lease: ConnectionLane.Lease?
 
     init(
       of ledger: PostgresLedger, _ lease: ConnectionLane.Lease, _ head: LedgerStanding,

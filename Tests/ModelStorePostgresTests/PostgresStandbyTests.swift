@@ -251,6 +251,28 @@
       bell.end()
     }
 
+    /// Also between the turn and its commit.
+    @Test func aCommitThatDidNotWaitIsNotCertain() throws {
+      let standby = try server.withStandby()
+      let writer = try server.ledger("music")
+      let reader = try server.ledger("music", limits: .short)
+      let rung = DispatchSemaphore(value: 0)
+      let bell = try reader.listen { if $0?.rawValue == 1 { rung.signal() } }
+      _ = try PostgresServer.whenAnswered { try reader.standing() }
+      try server.waitForListeners(1)
+      let turn = try #require(
+        try writer.turn(after: .founding, deadline: .seconds(60)) as? PostgresTurn)
+      #expect(turn.head.durability == .replicated)
+      _ = try turn.lease?.connection.run(
+        [(.once("SET LOCAL synchronous_commit = local"), [])], until: .now + .seconds(60))
+      try turn.append(turn.head.next([1], transaction: .make(first: nil)))
+      // The notification itself waits for the standby.
+      try #require(rung.wait(timeout: .now() + .seconds(60)) == .success)
+      PostgresServer.end(standby)
+      expectNoStandby { _ = try reader.commits(after: .founding, limit: 9) }
+      bell.end()
+    }
+
     /// A role whose own commits do not wait could otherwise say that a lost commit is there.
     @Test func anOutcomeIsKnownOnlyWhenTheStandbyHasIt() throws {
       let member = try PostgresLedger(

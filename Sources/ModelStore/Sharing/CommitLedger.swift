@@ -22,7 +22,7 @@ package protocol CommitLedger: Sendable {
   ///
   /// - Parameters:
   ///   - number: The newest commit that the member has.
-  ///   - deadline: How long to wait for other members.
+  ///   - deadline: How long to wait for other members; as long again if the turn is taken again.
   /// - Throws: ``LedgerError/timedOut(_:)`` after the deadline, ``LedgerError/unreachable(_:)`` if
   ///   the server may have been replaced meanwhile.
   func turn(after number: CommitNumber, deadline: Duration) throws -> any LedgerTurn
@@ -40,17 +40,19 @@ package protocol CommitLedger: Sendable {
   /// Returns the hash of the commit with `number`; nil if the ledger no longer keeps it.
   func hash(of number: CommitNumber) throws -> CommitHash?
 
-  /// Returns what ``hash(of:)`` and then ``standing()`` say, from the server that keeps the ledger
-  /// now. Any other call may be answered by one that was replaced and does not know it yet, so ask
-  /// this before you say that the ledger lacks a commit. It waits for the standby.
+  /// Returns what ``hash(of:)`` and then ``standing()`` say, from the primary. A server that was
+  /// replaced and does not know it yet may answer any other call, so ask this before you say that
+  /// the ledger lacks a commit. It waits for the standby.
   ///
-  /// - Throws: ``LedgerError/unreachable(_:)`` if no server can say for certain.
+  /// - Throws: ``LedgerError``, for example ``LedgerError/unreachable(_:)``, if no server can say
+  ///   for certain.
   func confirm(_ number: CommitNumber) throws -> (hash: CommitHash?, head: LedgerStanding?)
 
   /// Returns the number of the commit that contains the transaction; nil if it never became one, or
   /// if the ledger no longer keeps the commit.
   ///
-  /// It waits until a running turn has ended, so that a commit on its way is decided first.
+  /// It waits until a running turn has ended, so that a commit on its way is decided first, and
+  /// until the standby has what it returns.
   func resolve(_ transaction: TransactionID, deadline: Duration) throws -> CommitNumber?
 
   /// Calls `ring` soon after each commit, from a thread of the ledger, with the commit's number if

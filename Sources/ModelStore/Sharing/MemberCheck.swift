@@ -31,8 +31,8 @@ struct MemberCheck {
 extension MemberRecord {
   /// Checks that the ledger has the commit that the file had when this record was read.
   ///
-  /// - Throws: ``StoreError`` with code `ledgerLostCommits` if it does not have it for certain.
-  ///   ``LedgerError``.
+  /// - Throws: ``StoreError`` with code `ledgerLostCommits` if the primary confirms that the ledger
+  ///   lacks it. ``LedgerError``.
   func checkIsKept(by ledger: any CommitLedger, _ path: String) throws {
     guard try ledger.hash(of: number) != hash else { return }
     // A server that was replaced may have said so, while another process with this file, or a turn

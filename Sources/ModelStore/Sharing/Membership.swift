@@ -82,9 +82,11 @@ final class Membership: Sendable {
 
   /// Waits until this process may make the next commit of the store, and applies what it missed.
   ///
+  /// It waits for the busy timeout, and as long again if a server that was replaced gave a turn.
+  ///
   /// - Returns: nil while the file is not a member.
-  /// - Throws: ``StoreError`` with code `busy` if other members write for longer than the busy
-  ///   timeout, `ledgerUnavailable`, `memberDiverged` or `ledgerLostCommits`.
+  /// - Throws: ``StoreError`` with code `busy` if other members write for longer,
+  ///   `ledgerUnavailable`, `memberDiverged` or `ledgerLostCommits`.
   func beginTurn() throws -> MemberTurn? {
     guard isActive else { return nil }
     state.withLock { $0.turnCount += 1 }
@@ -102,24 +104,25 @@ final class Membership: Sendable {
   /// - Returns: The turn, and the record of the file, which has every commit.
   /// - Throws: Also ``LedgerError`` and ``SchemaChanged``.
   func takeTurn() throws -> (turn: any LedgerTurn, member: MemberRecord) {
-    let end = ContinuousClock.now + patience
     try resolve()
-    var isFirst = true
-    while true {
+    for _ in 1...Self.turnCountMax {
       do {
         return try takeFittingTurn()
-      } catch let error as StoreError where error.code == .ledgerLostCommits {
+      } catch is OtherHead {
+        // If it has them, a server that was replaced gave the turn. Another one answers now.
         try checkLedgerHasCommits()
-        // A server that was replaced gave the turn. Another one answers now. Finding it may have
-        // taken longer than the busy timeout.
-        guard isFirst || ContinuousClock.now < end else {
-          throw LedgerError.unreachable("Its server was replaced.")
-        }
-        isFirst = false
       }
     }
+    throw LedgerError.unreachable("Its server was replaced.")
   }
 
+  /// How many turns are taken if servers that were replaced give them.
+  private static let turnCountMax = 3
+
+  /// The file and the ledger that gave a turn do not have the same commits.
+  private struct OtherHead: Error {}
+
+  /// - Throws: Also ``OtherHead``.
   private func takeFittingTurn() throws -> (turn: any LedgerTurn, member: MemberRecord) {
     // A turn holds back all members, so only few commits may be missed when it begins.
     let number = try isNearHead ? known().number : catchUp()
@@ -150,10 +153,10 @@ final class Membership: Sendable {
   /// Remembers what the file says; nil if that is to be read.
   func remember(_ record: MemberRecord?) { state.withLock { $0.record = record } }
 
-  /// - Throws: ``StoreError`` if the file and the ledger do not have the same commits.
+  /// - Throws: ``OtherHead``, ``StoreError`` with code `memberOutdated`.
   private func check(_ member: MemberRecord, against head: LedgerStanding) throws {
     guard member.number == head.number, member.hash == head.hash else {
-      throw StoreError.lostCommits(path, name)
+      throw OtherHead()
     }
     guard member.epoch == head.epoch else { throw StoreError.otherEpoch(path, name) }
   }
@@ -279,16 +282,22 @@ final class Membership: Sendable {
   ///   ``SchemaChanged``.
   func checkFits() throws {
     do {
-      _ = try catchUp()
-      guard let head = try ledger.standing() else { return }
-      let found = try applying { [path] in try MemberCheck(reading: $0.connection, of: path) }
-      // The schema may have changed since.
-      if let found, found.record.epoch != head.epoch { _ = try catchUp() }
-      try found?.check(in: ledger)
+      do {
+        try checkFit()
+      } catch let error as StoreError where error.code == .memberOutdated {
+        // The schema may have changed since the file was read.
+        try checkFit()
+      }
     } catch is LedgerError {
       // The store can be read, and the next opening asks again.
       return
     }
+  }
+
+  private func checkFit() throws {
+    _ = try catchUp()
+    let found = try applying { [path] in try MemberCheck(reading: $0.connection, of: path) }
+    try found?.check(in: ledger)
   }
 
   /// The most commits that are applied in one transaction.

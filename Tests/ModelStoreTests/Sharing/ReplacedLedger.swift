@@ -4,7 +4,7 @@ import Testing
 @testable import ModelStore
 
 /// A ledger in memory that a member may reach through a server that was replaced. Such a server
-/// answers with what it had then, as long as it need not prove that it is the one in charge.
+/// answers with what it had then, as long as it need not prove that it is the primary.
 final class ReplacedLedger: CommitLedger {
   private struct State {
     /// The newest commit of the server that was replaced.

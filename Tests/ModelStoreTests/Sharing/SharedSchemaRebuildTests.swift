@@ -84,6 +84,24 @@ import Testing
     #expect(rows == [[.integer(rebuilds ? 6 : 2)]])
   }
 
+  /// The ledger has everything of the file, which has the schema from before the change.
+  @Test func aChangeDuringTheCheckOfAFileIsNoReasonToKeepIt() throws {
+    let change = Mutex<(@Sendable () throws -> Void)?>(nil)
+    let ledger = MemoryLedger { step in
+      guard step == .hash, let change = change.withLock({ $0.take() }) else { return }
+      try change()
+    }
+    let (world, members) = try World.started(ledger)
+    for member in members { member.close() }
+    change.withLock { $0 = { try world.open(0, version: 2).close() } }
+    let store = try world.open(1, version: 2)
+    #expect(change.withLock { $0 == nil })
+    #expect(try world.rows(store) == World.sized)
+    store.close()
+    #expect(try world.files() == ["0.store", "1.store"])
+    #expect(world.reports.events.isEmpty)
+  }
+
   /// The ledger keeps the commits before several changes.
   @Test func aMemberThatLacksSeveralChangesBeginsAgainOnce() throws {
     let (world, members) = try World.started()

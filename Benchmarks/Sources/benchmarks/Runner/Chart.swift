@@ -116,6 +116,7 @@ struct Chart {
   }
 
   private static func text(_ ratio: Double) -> String {
+    guard ratio >= 0.0001 else { return "below 0.0001 ×" }
     let places = ratio < 0.01 ? 10_000.0 : ratio < 0.1 ? 1000.0 : ratio < 10 ? 100.0 : 10.0
     return "\((ratio * places).rounded() / places) ×"
   }
