@@ -82,7 +82,8 @@ final class Membership: Sendable {
 
   /// Waits until this process may make the next commit of the store, and applies what it missed.
   ///
-  /// It waits for the busy timeout, and as long again if a server that was replaced gave a turn.
+  /// It waits for the busy timeout, and up to twice as long again if servers that were replaced
+  /// gave turns.
   ///
   /// - Returns: nil while the file is not a member.
   /// - Throws: ``StoreError`` with code `busy` if other members write for longer,

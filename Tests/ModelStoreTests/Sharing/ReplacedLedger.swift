@@ -9,6 +9,8 @@ final class ReplacedLedger: CommitLedger {
   private struct State {
     /// The newest commit of the server that was replaced.
     var old: LedgerStanding?
+    /// What its turns bring.
+    var missed: [LedgerCommit] = []
     /// Whether the member's connection leads there.
     var isOld = false
     /// Whether no other server can be reached.
@@ -44,8 +46,17 @@ final class ReplacedLedger: CommitLedger {
     }
   }
 
+  /// Has the next turn bring a commit.
+  func giveTurn(missed commit: LedgerCommit) {
+    state.withLock { state in
+      state = State(old: state.old, missed: [commit], turnCount: 1)
+      state.old?.number = commit.number
+      state.old?.hash = commit.hash
+    }
+  }
+
   /// How often a server was to prove something, and how many of its turns ended without a commit,
-  /// since ``leadBack(isAlone:turnCount:)``.
+  /// since ``leadBack(isAlone:turnCount:)`` or ``giveTurn(missed:)``.
   var counts: [Int] { state.withLock { [$0.confirmCount, $0.passCount] } }
 
   private var old: LedgerStanding? { state.withLock { $0.isOld ? $0.old : nil } }
@@ -75,22 +86,25 @@ final class ReplacedLedger: CommitLedger {
   }
 
   func turn(after number: CommitNumber, deadline: Duration) throws -> any LedgerTurn {
-    let old = state.withLock { state in
-      guard state.turnCount > 0 else { return LedgerStanding?.none }
+    let (old, missed) = state.withLock { state in
+      guard state.turnCount > 0 else { return (LedgerStanding?.none, [LedgerCommit]()) }
       state.turnCount -= 1
-      return state.old
+      return (state.old, state.missed)
     }
     guard let old else { return try ledger.turn(after: number, deadline: deadline) }
-    return OldTurn(head: old) { [weak self] in self?.state.withLock { $0.passCount += 1 } }
+    return OldTurn(head: old, missed: missed) { [weak self] in
+      self?.state.withLock { $0.passCount += 1 }
+    }
   }
 
   private final class OldTurn: LedgerTurn {
     let head: LedgerStanding
-    let missed: [LedgerCommit] = []
+    let missed: [LedgerCommit]
     private let didPass: () -> Void
 
-    init(head: LedgerStanding, didPass: @escaping () -> Void) {
+    init(head: LedgerStanding, missed: [LedgerCommit], didPass: @escaping () -> Void) {
       self.head = head
+      self.missed = missed
       self.didPass = didPass
     }
 

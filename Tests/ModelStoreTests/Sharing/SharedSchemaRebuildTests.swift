@@ -84,12 +84,20 @@ import Testing
     #expect(rows == [[.integer(rebuilds ? 6 : 2)]])
   }
 
-  /// The ledger has everything of the file, which has the schema from before the change.
-  @Test func aChangeDuringTheCheckOfAFileIsNoReasonToKeepIt() throws {
+  /// The ledger has everything of the file, which has the schema from before the change. The change
+  /// comes before the file has followed the ledger, or between that and the comparison.
+  @Test(arguments: [1, 2])
+  func aChangeDuringTheCheckOfAFileIsNoReasonToKeepIt(_ hashNumber: Int) throws {
     let change = Mutex<(@Sendable () throws -> Void)?>(nil)
+    let hashCount = Mutex(0)
     let ledger = MemoryLedger { step in
-      guard step == .hash, let change = change.withLock({ $0.take() }) else { return }
-      try change()
+      guard step == .hash, change.withLock({ $0 != nil }) else { return }
+      let isDue = hashCount.withLock { count in
+        count += 1
+        return count == hashNumber
+      }
+      guard isDue else { return }
+      try change.withLock { $0.take() }?()
     }
     let (world, members) = try World.started(ledger)
     for member in members { member.close() }
