@@ -266,7 +266,7 @@
       _ = try turn.lease?.connection.run(
         [(.once("SET LOCAL synchronous_commit = local"), [])], until: .now + .seconds(60))
       try turn.append(turn.head.next([1], transaction: .make(first: nil)))
-      // The notification itself waits for the standby.
+      // The connection that sends it asks for the standby when it is opened.
       try #require(rung.wait(timeout: .now() + .seconds(60)) == .success)
       PostgresServer.end(standby)
       expectNoStandby { _ = try reader.commits(after: .founding, limit: 9) }

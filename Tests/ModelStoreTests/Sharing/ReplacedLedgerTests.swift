@@ -35,6 +35,11 @@ struct ReplacedLedgerTests {
     return try world.open(1, configuration)
   }
 
+  /// The code of the error that the next write throws; nil if it throws none.
+  private func writeCode() -> StoreError.Code? {
+    SharedWorld.code { try store.write { tx in _ = try tx.insert(Artist(id: 3, name: "Cy")) } }
+  }
+
   @Test func aTurnOfAServerThatWasReplacedIsTakenAgain() throws {
     ledger.leadBack()
     try store.write { tx in _ = try tx.insert(Artist(id: 3, name: "Cy")) }
@@ -53,10 +58,7 @@ struct ReplacedLedgerTests {
   @Test(arguments: [2, 3])
   func aTurnOfSeveralServersThatWereReplacedIsNoAlarm(_ count: Int) throws {
     ledger.leadBack(turnCount: count)
-    let code = SharedWorld.code {
-      try store.write { tx in _ = try tx.insert(Artist(id: 3, name: "Cy")) }
-    }
-    #expect(code == (count == 2 ? nil : .ledgerUnavailable))
+    #expect(writeCode() == (count == 2 ? nil : .ledgerUnavailable))
     #expect(ledger.counts == [1, count])
     #expect(try store.count(Artist.all) == (count == 2 ? 3 : 2))
   }
@@ -67,10 +69,7 @@ struct ReplacedLedgerTests {
       number: CommitNumber(rawValue: 3), previous: CommitHash(of: [0]),
       transaction: TransactionID(rawValue: 0), tables: [], sequences: [])
     ledger.giveTurn(missed: other.ledgerCommit)
-    let code = SharedWorld.code {
-      try store.write { tx in _ = try tx.insert(Artist(id: 3, name: "Cy")) }
-    }
-    #expect(code == .ledgerLostCommits)
+    #expect(writeCode() == .ledgerLostCommits)
     #expect(ledger.counts == [0, 1])
     #expect(try store.count(Artist.all) == 2)
   }
@@ -86,10 +85,7 @@ struct ReplacedLedgerTests {
     ledger.leadBack(isAlone: true)
     #expect(SharedWorld.code { try store.refresh() } == .ledgerUnavailable)
     ledger.leadBack(isAlone: true)
-    let code = SharedWorld.code {
-      try store.write { tx in _ = try tx.insert(Artist(id: 3, name: "Cy")) }
-    }
-    #expect(code == .ledgerUnavailable)
+    #expect(writeCode() == .ledgerUnavailable)
     #expect(ledger.counts == [1, 1])
     #expect(try store.count(Artist.all) == 2)
   }
