@@ -85,19 +85,12 @@ import Testing
   }
 
   /// The ledger has everything of the file, which has the schema from before the change. The change
-  /// comes before the file has followed the ledger, or between that and the comparison.
-  @Test(arguments: [1, 2])
-  func aChangeDuringTheCheckOfAFileIsNoReasonToKeepIt(_ hashNumber: Int) throws {
+  /// comes before the file has followed the ledger, after that, or during the comparison.
+  @Test(arguments: [MemoryLedger.Step.commits, .hash, .standing])
+  func aChangeDuringTheCheckOfAFileIsNoReasonToKeepIt(_ step: MemoryLedger.Step) throws {
     let change = Mutex<(@Sendable () throws -> Void)?>(nil)
-    let hashCount = Mutex(0)
-    let ledger = MemoryLedger { step in
-      guard step == .hash, change.withLock({ $0 != nil }) else { return }
-      let isDue = hashCount.withLock { count in
-        count += 1
-        return count == hashNumber
-      }
-      guard isDue else { return }
-      try change.withLock { $0.take() }?()
+    let ledger = MemoryLedger { reached in
+      if reached == step { try change.withLock({ $0.take() })?() }
     }
     let (world, members) = try World.started(ledger)
     for member in members { member.close() }
