@@ -159,6 +159,7 @@
       let end = ContinuousClock.now + limits.connecting
       try add(
         .greet, [.text("\(limits.work.milliseconds)"), .text("\(limits.turn.milliseconds)")])
+      if purpose == .ledger { try add(.keepPlans) }
       // A failed statement takes its group back.
       try endGroup(until: end)
       // A mirror needs no right on the ledger's tables.

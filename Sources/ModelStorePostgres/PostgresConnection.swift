@@ -75,17 +75,13 @@
     /// Adds a statement to the group. It may be sent before the group ends.
     func add(_ statement: Statement, _ arguments: [Argument] = []) throws {
       if let name = statement.name { try prepare(statement, as: name, arguments) }
-      let values = arguments.map(\.encoded)
-      let sent = Self.withPointers(values) { pointers in
-        let lengths = values.map { Int32($0.count) }
-        let formats = [Int32](repeating: 1, count: values.count)
-        let count = Int32(values.count)
+      let count = Int32(arguments.count)
+      let sent = Self.withEncoded(arguments) { values, lengths, formats in
         guard let name = statement.name else {
           let types = arguments.map(\.type)
-          return PQsendQueryParams(
-            handle, statement.sql, count, types, pointers, lengths, formats, 1)
+          return PQsendQueryParams(handle, statement.sql, count, types, values, lengths, formats, 1)
         }
-        return PQsendQueryPrepared(handle, name, count, pointers, lengths, formats, 1)
+        return PQsendQueryPrepared(handle, name, count, values, lengths, formats, 1)
       }
       guard sent == 1 else { throw brokenNow() }
       awaited.append(.result(statement.effect))
@@ -103,22 +99,30 @@
       awaited.append(.preparation(of: name))
     }
 
-    /// Calls `body` with a pointer to each value.
-    private static func withPointers<Result>(
-      _ values: [[UInt8]], _ body: ([UnsafePointer<CChar>?]) throws -> Result
-    ) rethrows -> Result {
-      // An empty value is not NULL, so each needs an address: after the last value there is a byte.
+    /// Calls `body` with a pointer to each argument's value, its length, and its format: binary.
+    private static func withEncoded<Result>(
+      _ arguments: [Argument],
+      _ body: (_ values: [UnsafePointer<CChar>?], _ lengths: [Int32], _ formats: [Int32]) -> Result
+    ) -> Result {
+      guard !arguments.isEmpty else { return body([], [], []) }
       var bytes: [UInt8] = []
-      bytes.reserveCapacity(values.reduce(1) { $0 + $1.count })
-      for value in values { bytes += value }
+      bytes.reserveCapacity(arguments.reduce(1) { $0 + $1.byteCount })
+      var lengths: [Int32] = []
+      lengths.reserveCapacity(arguments.count)
+      for argument in arguments {
+        let start = bytes.count
+        argument.encode(to: &bytes)
+        lengths.append(Int32(bytes.count - start))
+      }
+      // An empty value is not NULL, so each needs an address: after the last value there is a byte.
       bytes.append(0)
-      return try bytes.withUnsafeBytes { bytes in
+      return bytes.withUnsafeBytes { bytes in
         var place = 0
-        let pointers = values.map { value in
-          defer { place += value.count }
+        let values = lengths.map { length in
+          defer { place += Int(length) }
           return bytes.baseAddress?.advanced(by: place).assumingMemoryBound(to: CChar.self)
         }
-        return try body(pointers)
+        return body(values, lengths, [Int32](repeating: 1, count: lengths.count))
       }
     }
 
@@ -296,7 +300,7 @@
     private func wait(_ events: Int32, until end: inout ContinuousClock.Instant) throws {
       switch SocketWait.wait(for: socket, events, until: end) {
       case .ready: end = max(end, .now + patience)
-      case .timedOut, .stopped: throw broken(.lost("PostgreSQL does not answer."))
+      case .timedOut, .stopped, .woken: throw broken(.lost("PostgreSQL does not answer."))
       }
     }
 

@@ -54,6 +54,15 @@
         current_setting('fsync'), pg_is_in_recovery()::text,
         extract(epoch FROM pg_postmaster_start_time())::text
       """)
+    /// Has the server plan each statement once. It would plan those that compare a commit's number
+    /// for each number, which takes longer than to run them
+    /// (<https://www.postgresql.org/docs/15/sql-prepare.html>, Notes). Such a plan assumes that a
+    /// third of the commits are newer, so it must be kept from reading all of them.
+    static let keepPlans = once(
+      """
+      SELECT set_config('plan_cache_mode', 'force_generic_plan', false),
+        set_config('enable_seqscan', 'off', false), set_config('enable_bitmapscan', 'off', false)
+      """)
     static let workLimit = Statement(
       "ms_work_limit", "SELECT set_config('statement_timeout', $1, false)")
     /// Every role may run it, also one that only reads. It waits for the standby although the
@@ -87,12 +96,24 @@
       }
     }
 
-    var encoded: [UInt8] {
+    /// How many bytes the value has.
+    var byteCount: Int {
       switch self {
-      case .text(let text): Array(text.utf8)
-      case .integer(let number): withUnsafeBytes(of: number.bigEndian, Array.init)
-      case .bytes(let bytes): bytes
-      case .array(let array): array.encoded
+      case .text(let text): text.utf8.count
+      case .integer: 8
+      case .bytes(let bytes): bytes.count
+      case .array(let array): array.encodedByteCount
+      }
+    }
+
+    /// Adds the value to `bytes`.
+    func encode(to bytes: inout [UInt8]) {
+      switch self {
+      case .text(let text): bytes.append(contentsOf: text.utf8)
+      case .integer(let number):
+        withUnsafeBytes(of: number.bigEndian) { bytes.append(contentsOf: $0) }
+      case .bytes(let value): bytes.append(contentsOf: value)
+      case .array(let array): array.encode(to: &bytes)
       }
     }
   }

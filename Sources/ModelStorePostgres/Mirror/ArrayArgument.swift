@@ -21,14 +21,15 @@
 
     var byteCount: Int { cells.count }
 
-    var encoded: [UInt8] {
-      var bytes: [UInt8] = []
-      bytes.reserveCapacity(cells.count + 20)
+    /// How many bytes ``encode(to:)`` adds.
+    var encodedByteCount: Int { cells.count + 20 }
+
+    func encode(to bytes: inout [UInt8]) {
       // Dimensions, whether there is NULL, the elements' type, the count, and the first index.
       for number in [1, hasNull ? 1 : 0, Int32(bitPattern: form.number), Int32(count), 1] {
         Self.append(number, to: &bytes)
       }
-      return bytes + cells
+      bytes += cells
     }
 
     private static func append(_ number: Int32, to bytes: inout [UInt8]) {
