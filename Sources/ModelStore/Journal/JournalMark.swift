@@ -82,16 +82,22 @@ struct JournalMark: Hashable, Sendable {
     try connection.run("DELETE FROM _ms_journal_evicted")
     func value(_ number: Int64?) -> SQLValue { number.map { .integer($0) } ?? .null }
     try connection.run(
-      """
-      INSERT INTO _ms_journal (layout, entry, c0, c1, c2, c3, c4, c5, c6, c7, c8, c9)
-      VALUES (
-        \(JournalLayout.journalNumber), \(Kind.transaction.rawValue), \(first), \(id.rawValue),
-        \(time), \(program), \(process), \(SQLValue(signature.author)), \(SQLValue(signature.tag)),
-        \(value(reversal?.reverted.rawValue)), \(value(reversal?.origin.rawValue)),
-        \(value(reversal?.depth))
-      )
-      """)
+      SQLText(
+        sql: Self.insertion,
+        arguments: [
+          .integer(JournalLayout.journalNumber), .integer(Kind.transaction.rawValue),
+          .integer(first), .integer(id.rawValue), .integer(time), .text(program),
+          .integer(process), SQLValue(signature.author), SQLValue(signature.tag),
+          value(reversal?.reverted.rawValue), value(reversal?.origin.rawValue),
+          value(reversal?.depth),
+        ]))
   }
+
+  /// It runs in each transaction, so it is not put together each time.
+  private static let insertion = """
+    INSERT INTO _ms_journal (layout, entry, c0, c1, c2, c3, c4, c5, c6, c7, c8, c9)
+    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+    """
 }
 
 extension JournalMark {

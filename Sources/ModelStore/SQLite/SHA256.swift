@@ -50,9 +50,14 @@ struct SHA256 {
     update(0x80 as UInt8)
     while blockCount != Self.blockByteCount - 8 { update(0 as UInt8) }
     update(bitCount)
-    return state.flatMap { word in
-      [24, 16, 8, 0].map { UInt8(truncatingIfNeeded: word >> $0) }
+    var digest: [UInt8] = []
+    digest.reserveCapacity(Self.byteCount)
+    for word in state {
+      for shift in stride(from: UInt32(24), through: 0, by: -8) {
+        digest.append(UInt8(truncatingIfNeeded: word >> shift))
+      }
     }
+    return digest
   }
 
   /// Section 6.2.2. The pointers make builds without optimization fast enough for large stores.

@@ -58,11 +58,15 @@ extension CommitRecord {
   /// The version of the form that ``bytes`` has.
   private static let version: UInt8 = 1
 
+  /// A commit of few rows has no more bytes.
+  private static let usualByteCount = 1_024
+
   /// The record in bytes: numbers as in Protocol Buffers
   /// (<https://protobuf.dev/programming-guides/encoding/#varints>), texts and blobs after their
   /// count of bytes.
   var bytes: [UInt8] {
     var writer = RecordWriter()
+    writer.bytes.reserveCapacity(Self.usualByteCount)
     writer.bytes.append(Self.version)
     writer.add(number.rawValue)
     writer.bytes += previous.bytes
@@ -149,7 +153,8 @@ struct RecordWriter {
 
   mutating func add(_ text: String) {
     add(count: text.utf8.count)
-    bytes += text.utf8
+    var text = text
+    text.withUTF8 { bytes.append(contentsOf: $0) }
   }
 
   mutating func add(_ value: SQLValue?) {
@@ -184,16 +189,15 @@ struct RecordWriter {
       add(count: values.count)
       for value in values { add(value) }
     }
-    add(image: row.before)
-    add(image: row.after)
+    // Not one function for both: Swift converts an array of values to one of optionals slowly.
+    add(imageCount: row.before?.count)
+    for value in row.before ?? [] { add(value) }
+    add(imageCount: row.after?.count)
+    for value in row.after ?? [] { add(value) }
   }
 
-  /// Adds the number of values plus 1, then the values; 0 for no image.
-  private mutating func add(image: [SQLValue?]?) {
-    guard let image else { return add(count: 0) }
-    add(count: image.count + 1)
-    for value in image { add(value) }
-  }
+  /// Adds the number of an image's values plus 1; 0 for no image.
+  private mutating func add(imageCount: Int?) { add(count: imageCount.map { $0 + 1 } ?? 0) }
 }
 
 /// Reads the parts of a record. The bytes may come from anybody, so each count is checked.

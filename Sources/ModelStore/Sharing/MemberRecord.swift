@@ -87,12 +87,16 @@ struct MemberRecord: Hashable, Sendable {
     to number: CommitNumber, _ hash: CommitHash, on connection: Connection
   ) throws -> Bool {
     try connection.run(
-      """
-      UPDATE main._ms_member
-      SET number = \(number.rawValue), hash = \(SQLValue.blob(hash.bytes))
-      WHERE id = 1 AND number = \(self.number.rawValue)
-        AND hash = \(SQLValue.blob(self.hash.bytes))
-      """)
+      SQLText(
+        sql: Self.advanceText,
+        arguments: [
+          .integer(number.rawValue), .blob(hash.bytes), .integer(self.number.rawValue),
+          .blob(self.hash.bytes),
+        ]))
     return connection.changeCount == 1
   }
+
+  /// It runs in each commit, so it is not put together each time.
+  private static let advanceText =
+    "UPDATE main._ms_member SET number = ?, hash = ? WHERE id = 1 AND number = ? AND hash = ?"
 }

@@ -5,7 +5,6 @@
 final class RowLog {
   private let tables: SharedTables
   private var capture = FirstImages()
-  private let hooked: HookedTables
   /// The table of the latest row: a statement changes many rows of one table.
   private var latest: Int?
   /// Why a value could not be read. The changes are then not known exactly, so the transaction
@@ -14,13 +13,12 @@ final class RowLog {
 
   init(of tables: SharedTables) {
     self.tables = tables
-    hooked = HookedTables(names: tables.all.map(\.name))
   }
 
   /// Notes a row before it changes. It is called in the preupdate hook, so it does not throw, and
   /// runs no statement.
   func note(_ row: borrowing PreupdateRow) {
-    guard failure == nil, let number = hooked.number(of: row, trying: latest) else { return }
+    guard failure == nil, let number = tables.names.number(of: row, trying: latest) else { return }
     latest = number
     do throws(ColumnError) {
       try note(row, in: number)
@@ -75,7 +73,7 @@ final class RowLog {
       let after = present.flatMap { table.has($0, touched.identity) ? $0 : nil }
       let before = touched.before.map(table.withoutDoubts)
       guard before != nil || after != nil else { continue }
-      if let before, let after, before == after { continue }
+      if let before, let after, before.elementsEqual(after, by: { $0 == $1 }) { continue }
       rows[touched.table].append(
         CommitRecord.Row(identity: touched.identity, before: before, after: after))
     }
@@ -109,7 +107,8 @@ extension SharedTable {
 
   /// Returns a row as the hook reported it, with nil where its NULL may stand for a default.
   fileprivate func withoutDoubts(_ image: [SQLValue?]) -> [SQLValue?] {
-    image.enumerated().map { place, value in
+    guard !columnsWithDefault.isEmpty else { return image }
+    return image.enumerated().map { place, value in
       value?.isNull == true && columnsWithDefault.contains(place) ? nil : value
     }
   }

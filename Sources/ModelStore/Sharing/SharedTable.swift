@@ -1,5 +1,6 @@
-/// A table whose rows every member of a shared store has.
-struct SharedTable: Hashable, Sendable {
+/// A table whose rows every member of a shared store has. It is a class, so that a commit copies
+/// none of its texts.
+final class SharedTable: Sendable {
   let name: String
   /// The columns that are not generated, in their order.
   let columns: [String]
@@ -69,6 +70,8 @@ struct SharedTables: Sendable {
   ]
 
   let all: [SharedTable]
+  /// The names of ``all``, as the preupdate hook knows them.
+  let names: HookedNames
   /// Whether the file keeps numbers of AUTOINCREMENT.
   let hasSequences: Bool
   private let places: [String: Int]
@@ -99,6 +102,7 @@ struct SharedTables: Sendable {
     all = try Dictionary(grouping: columns, by: \.table).sorted { $0.key < $1.key }.map {
       try Self.table($0.key, $0.value, hasUniqueIndex: unique.contains($0.key.asciiFolded))
     }
+    names = HookedNames(all.map(\.name))
     hasSequences =
       try connection.firstRow(
         "SELECT 1 FROM sqlite_schema WHERE name = 'sqlite_sequence'", { _ in true }) ?? false

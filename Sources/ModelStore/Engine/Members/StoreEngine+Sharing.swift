@@ -188,7 +188,8 @@ extension MemberTurn {
         .unsupportedSchema,
         "A transaction cannot change the schema of a shared store. Nothing was changed.")
     }
-    try checkHeaderNumbers(on: write.access.connection)
+    // No other call can set them.
+    if write.access.notes.ranRawSQL { try checkHeaderNumbers(on: write.access.connection) }
     guard write.access.connection.hasUnresolvedReferences else { return }
     throw try OpenWrite.brokenReferences(in: write.access)
   }

@@ -1,16 +1,13 @@
-/// A lookup from a row of the preupdate hook to one of several tables.
+/// A lookup from a row of the preupdate hook to one of several tables. It remembers the tables of
+/// earlier rows.
 struct HookedTables {
-  /// The hook's pointer to a table name. It is stable while the schema is, and is only compared.
-  private typealias Name = UnsafePointer<CChar>
-
-  /// The names with ASCII letters in lower case, and a zero byte at the end.
-  private let names: [[UInt8]]
-  private var numbers: [Name: Int?] = [:]
+  private let names: HookedNames
+  private var numbers: [HookedNames.Name: Int?] = [:]
   /// The last result: a statement changes many rows of one table.
-  private var latest: (table: Name, number: Int?)?
+  private var latest: (table: HookedNames.Name, number: Int?)?
 
   init(names: [String]) {
-    self.names = names.map { Array($0.asciiFolded.utf8) + [0] }
+    self.names = HookedNames(names)
   }
 
   /// Returns the table's position among the names; nil for another table.
@@ -23,21 +20,39 @@ struct HookedTables {
     return number
   }
 
-  /// As ``number(of:)``, without the memory of earlier rows. So the answer is also right after a
-  /// schema change that was undone, which leaves old pointers for other tables.
+  private func found(_ row: borrowing PreupdateRow) -> Int? {
+    if !numbers.isEmpty, let found = numbers[row.table] { return found }
+    return names.number(of: row, trying: nil)
+  }
+
+  /// Clears the lookup. Call it when the schema may have changed.
+  mutating func forget() {
+    latest = nil
+    numbers.removeAll()
+  }
+}
+
+/// The names of tables, in a form that is quick to compare with those of the preupdate hook.
+struct HookedNames: Sendable {
+  /// The hook's pointer to a table name. It is stable while the schema is.
+  typealias Name = UnsafePointer<CChar>
+
+  /// The names with ASCII letters in lower case, and a zero byte at the end.
+  private let names: [[UInt8]]
+
+  init(_ names: [String]) {
+    self.names = names.map { Array($0.asciiFolded.utf8) + [0] }
+  }
+
+  /// Returns the position of a row's table among the names; nil for another table. It compares
+  /// letters, so the answer is also right after a schema change that was undone, which leaves old
+  /// pointers for other tables.
   ///
   /// - Parameter guess: The position to try first.
   func number(of row: borrowing PreupdateRow, trying guess: Int?) -> Int? {
     guard row.isInMainFile else { return nil }
     let table = row.table
     if let guess, Self.isSame(table, as: names[guess]) { return guess }
-    return names.firstIndex { Self.isSame(table, as: $0) }
-  }
-
-  private func found(_ row: borrowing PreupdateRow) -> Int? {
-    if !numbers.isEmpty, let found = numbers[row.table] { return found }
-    guard row.isInMainFile else { return nil }
-    let table = row.table
     return names.firstIndex { Self.isSame(table, as: $0) }
   }
 
@@ -51,11 +66,5 @@ struct HookedTables {
       }
     }
     return true
-  }
-
-  /// Clears the lookup. Call it when the schema may have changed.
-  mutating func forget() {
-    latest = nil
-    numbers.removeAll()
   }
 }
