@@ -1,66 +1,108 @@
 #if Postgres
-  internal import Dispatch
   internal import ModelStore
   internal import Synchronization
 
-  /// Notifies other members of this ledger's commits, on a thread of its own, so that no write
-  /// waits for it.
-  ///
-  /// A NOTIFY costs PostgreSQL about a third of a write, and wakes every member. So commits that
-  /// follow one another within ``pause`` share one, which names the last. If none is sent,
-  /// for example because the program ended, members find the commit when they poll.
-  ///
-  /// It is a transaction of its own: in that of the commit it would hold a lock of all databases
-  /// while PostgreSQL writes to its disk.
+  /// What a ledger's writes tell its doorbell, which notifies other members of the commits on its
+  /// own connection and thread. So no write waits for it, and no further thread or session wakes.
+  /// If no doorbell listens, or the program ends before, members find the commit when they poll.
   final class CommitAnnouncer: Sendable {
-    private let channel: String
-    private let lane: ConnectionLane
-    private let limits: Limits
-    private let queue = DispatchQueue(label: "modelstore.postgres.announce")
-    private let state = Mutex(State())
+    private let schedule = Mutex(AnnouncementSchedule())
+    /// Wakes the doorbell.
+    let wakePipe: WakePipe
 
-    private struct State {
-      /// When the next notification may be sent.
-      var due = DispatchTime.now()
-      /// The newest commit of which no member is notified yet.
-      var waiting: Announcement?
-    }
+    init() throws { wakePipe = try WakePipe() }
 
-    /// Between two notifications.
-    private static let pause = DispatchTimeInterval.milliseconds(2)
-
-    init(channel: String, lane: ConnectionLane, limits: Limits) {
-      self.channel = channel
-      self.lane = lane
-      self.limits = limits
-    }
-
-    /// Notifies members of a commit: at once, or 2 ms after the notification before.
+    /// Has the doorbell notify members of a commit of this member, soon.
     ///
     /// - Precondition: COMMIT has succeeded.
     func announce(_ announcement: Announcement) {
-      let start = state.withLock { state -> DispatchTime? in
-        defer { state.waiting = announcement }
-        return state.waiting == nil ? state.due : nil
-      }
-      guard let start else { return }
-      queue.asyncAfter(deadline: start) { [self] in notify() }
+      if schedule.withLock({ $0.add(announcement, at: .now) }) { wakePipe.wake() }
     }
 
-    private func notify() {
-      let announcement = state.withLock { state in
-        state.due = .now() + Self.pause
-        return state.waiting.take()
+    /// Notes a notification that has come, which may be this member's own.
+    func note(_ announcement: Announcement) {
+      schedule.withLock { $0.note(announcement, at: .now) }
+    }
+
+    /// What the doorbell has to do now.
+    func next() -> AnnouncementSchedule.Step { schedule.withLock { $0.next(at: .now) } }
+  }
+
+  /// When a member notifies the others of its commits.
+  ///
+  /// A NOTIFY takes the server about as long as a third of a write, and wakes every member. So a
+  /// member sends one within ``pause``, with the number of its newest commit. All members together
+  /// send about as many: after one that is not its own, a member waits, too. It sends none if the
+  /// number is that of a later commit, because members then take its own as well.
+  ///
+  /// With a standby, a notification also proves that the standby has the commit, for which the
+  /// others would otherwise wait. So each member then counts only its own.
+  struct AnnouncementSchedule {
+    typealias Time = ContinuousClock.Instant
+
+    /// Between two notifications.
+    static let pause = Duration.milliseconds(2)
+    /// How much later a member may send than another one, in microseconds, so that not all send at
+    /// once.
+    static let spread = 0..<1_000
+    /// How long other members can put off a notification that could be sent.
+    static let delayMax = Duration.milliseconds(4)
+
+    enum Step: Equatable {
+      case send(Announcement)
+      /// Nothing before that time.
+      case look(at: Time)
+      /// Nothing until the pipe wakes.
+      case sleep
+    }
+
+    /// When the next notification may be sent; nil for at once.
+    private var due: Time?
+    /// The newest commit of which no member is notified yet, and until when it is put off at most.
+    private var waiting: (announcement: Announcement, latest: Time)?
+    /// Whether the doorbell has to be woken after ``add(_:at:)``.
+    private var isAsleep = true
+    /// Whether it looks once more after its own notification.
+    private var expectsMore = false
+    /// The latest commit of which this member has sent a notification.
+    private var sent: CommitNumber?
+
+    /// Adds a commit of this member.
+    ///
+    /// - Returns: Whether the doorbell has to be woken.
+    mutating func add(_ announcement: Announcement, at now: Time) -> Bool {
+      waiting = (announcement, waiting?.latest ?? max(due ?? now, now) + Self.delayMax)
+      defer { isAsleep = false }
+      return isAsleep
+    }
+
+    /// Returns what is to be done. After a notification it is asked again without a wake-up, so
+    /// that writes which follow one another wake nobody.
+    mutating func next(at now: Time) -> Step {
+      guard waiting != nil || expectsMore else {
+        isAsleep = true
+        return .sleep
       }
-      guard let announcement else { return }
-      do {
-        try lane.use { connection in
-          _ = try connection.run(
-            [(.notify, [.text(channel), .text(announcement.text)])], until: limits.answerTime)
-        }
-      } catch {
-        // Members find the commit when they poll.
+      if let due, now < due { return .look(at: due) }
+      expectsMore = waiting != nil
+      guard let announcement = waiting.take()?.announcement else { return next(at: now) }
+      due = now + Self.pause
+      sent = announcement.number
+      return .send(announcement)
+    }
+
+    /// Notes a notification that has come.
+    ///
+    /// - Parameter delay: How long to wait besides ``pause``, in microseconds.
+    mutating func note(
+      _ announcement: Announcement, at now: Time, delay: Int = .random(in: spread)
+    ) {
+      guard announcement.hash == nil, announcement.number != sent else { return }
+      if let own = waiting?.announcement, own.hash == nil, own.number < announcement.number {
+        waiting = nil
       }
+      let later = now + Self.pause + .microseconds(delay)
+      due = max(due ?? now, min(later, waiting?.latest ?? later))
     }
   }
 

@@ -11,7 +11,8 @@
     internal import Darwin
   #endif
 
-  /// Listens on a connection of its own, by a thread of its own, until it is released.
+  /// Listens on a connection of its own, by a thread of its own, until it is released. There it also
+  /// sends the notifications of this member's commits.
   ///
   /// After a lost connection it connects again, with growing pauses, and also if it could not do so
   /// at first. It does so, too, after ``ConnectionLane/Server/breakCount`` has grown, because its
@@ -21,11 +22,11 @@
     private let listening: Listening
 
     init(
-      _ string: ConnectionString, _ limits: Limits, channel: String, replicated: ReplicatedCommit,
-      ring: @escaping @Sendable (CommitNumber?) -> Void
+      of ledger: PostgresLedger, ring: @escaping @Sendable (CommitNumber?) -> Void
     ) throws {
       listening = Listening(
-        string: string, limits: limits, channel: channel, replicated: replicated, ring: ring,
+        string: ledger.string, limits: ledger.limits, channel: ledger.channel,
+        replicated: ledger.replicated, announcer: ledger.announcer, ring: ring,
         wakePipe: try WakePipe())
       let connection: PostgresConnection?
       do {
@@ -52,6 +53,7 @@
     let limits: Limits
     let channel: String
     let replicated: ReplicatedCommit
+    let announcer: CommitAnnouncer
     let ring: @Sendable (CommitNumber?) -> Void
     let wakePipe: WakePipe
 
@@ -91,26 +93,47 @@
     ///
     /// - Returns: False when the doorbell has ended.
     private func ring(for connection: PostgresConnection) -> Bool {
-      while true {
-        let outcome = SocketWait.wait(
-          for: connection.socket, POLLIN, until: .now + limits.pauseMax, stop: wakePipe.descriptor)
-        if outcome == .stopped { return false }
-        guard connection.breakCount == replicated.server.breakCount else { return true }
-        guard outcome == .ready else { continue }
+      while connection.breakCount == replicated.server.breakCount {
+        var end = ContinuousClock.now + limits.pauseMax
         do {
-          let texts = try connection.takeNotifications()
-          guard !texts.isEmpty else { continue }
-          let announcements = texts.compactMap(Announcement.init)
-          for case (let number, let hash?) in announcements.map({ ($0.number, $0.hash) }) {
-            replicated.note(number, hash, isProven: false, connection.breakCount)
+          switch announcer.next() {
+          case .send(let announcement):
+            _ = try connection.run(
+              [(.notify, [.text(channel), .text(announcement.text)])], until: limits.answerTime)
+            // Notifications came before the answer, this one among them.
+            try ringForNotifications(of: connection)
+            continue
+          case .look(let time): end = min(time, end)
+          case .sleep: break
           }
-          // Earlier versions of this library send no number.
-          let isKnown = announcements.count == texts.count
-          ring(isKnown ? announcements.map(\.number).max() : nil)
+          let outcome = SocketWait.wait(
+            for: connection.socket, POLLIN, until: end, stop: wakePipe.descriptor,
+            wake: announcer.wakePipe.descriptor)
+          switch outcome {
+          case .stopped: return false
+          case .woken: announcer.wakePipe.clear()
+          case .ready: try ringForNotifications(of: connection)
+          case .timedOut: break
+          }
         } catch {
           return true
         }
       }
+      return true
+    }
+
+    private func ringForNotifications(of connection: PostgresConnection) throws {
+      let texts = try connection.takeNotifications()
+      guard !texts.isEmpty else { return }
+      let announcements = texts.compactMap(Announcement.init)
+      for announcement in announcements {
+        announcer.note(announcement)
+        guard let hash = announcement.hash else { continue }
+        replicated.note(announcement.number, hash, isProven: false, connection.breakCount)
+      }
+      // Earlier versions of this library send no number.
+      let isKnown = announcements.count == texts.count
+      ring(isKnown ? announcements.map(\.number).max() : nil)
     }
 
     private func isEnded(within pause: Duration) -> Bool {

@@ -22,7 +22,7 @@
     let turns: ConnectionLane
     let reading: ConnectionLane
     let replicated: ReplicatedCommit
-    /// Notifies other members of commits.
+    /// Has the doorbell notify other members of commits.
     let announcer: CommitAnnouncer
     private let standbyCheck: StandbyCheck
     let server = ConnectionLane.Server()
@@ -47,7 +47,11 @@
       turns = ConnectionLane(string, limits, server)
       reading = ConnectionLane(string, limits, server)
       replicated = ReplicatedCommit(server)
-      announcer = CommitAnnouncer(channel: channel, lane: reading, limits: limits)
+      do {
+        announcer = try CommitAnnouncer()
+      } catch let failure as PostgresFailure {
+        throw failure.ledgerError
+      }
       standbyCheck = StandbyCheck(reading, limits)
     }
 
@@ -272,8 +276,7 @@
     package func listen(
       _ ring: @escaping @Sendable (CommitNumber?) -> Void
     ) throws -> any Doorbell {
-      try PostgresDoorbell(
-        string, limits, channel: channel, replicated: replicated, ring: ring)
+      try PostgresDoorbell(of: self, ring: ring)
     }
   }
 

@@ -10,22 +10,28 @@
   /// Waits for a socket, without using a processor.
   enum SocketWait {
     enum Outcome {
-      case ready, timedOut, stopped
+      case ready, timedOut, stopped, woken
     }
 
     /// - Parameters:
     ///   - end: nil for an endless wait.
     ///   - stop: A descriptor that becomes readable to end the wait.
+    ///   - wake: Another one.
     static func wait(
-      for socket: Int32, _ events: Int32, until end: ContinuousClock.Instant?, stop: Int32? = nil
+      for socket: Int32, _ events: Int32, until end: ContinuousClock.Instant?, stop: Int32? = nil,
+      wake: Int32? = nil
     ) -> Outcome {
       while true {
-        var descriptors = [pollfd(fd: socket, events: Int16(events), revents: 0)]
-        if let stop { descriptors.append(pollfd(fd: stop, events: Int16(POLLIN), revents: 0)) }
+        // The system ignores a negative descriptor.
+        var descriptors = [
+          pollfd(fd: socket, events: Int16(events), revents: 0),
+          pollfd(fd: stop ?? -1, events: Int16(POLLIN), revents: 0),
+          pollfd(fd: wake ?? -1, events: Int16(POLLIN), revents: 0),
+        ]
         let count = poll(&descriptors, nfds_t(descriptors.count), timeout(until: end))
         if count > 0 {
-          let isStopped = stop != nil && descriptors.last?.revents != 0
-          return isStopped ? .stopped : .ready
+          if descriptors[1].revents != 0 { return .stopped }
+          return descriptors[2].revents != 0 ? .woken : .ready
         }
         // The system's other errors would come again and again: the next use of the socket fails.
         if count < 0, errno != EINTR { return .ready }
@@ -42,7 +48,7 @@
 
   /// A pipe that ends the waits of another thread.
   final class WakePipe: Sendable {
-    /// Readable after ``wake()``.
+    /// Readable after ``wake()``, until ``clear()``.
     let descriptor: Int32
     private let writing: Int32
 
@@ -52,7 +58,10 @@
         throw PostgresFailure(
           state: "system", text: "A pipe could not be opened: error \(errno).", isFatal: false)
       }
-      for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
+      for end in ends {
+        _ = fcntl(end, F_SETFD, FD_CLOEXEC)
+        _ = fcntl(end, F_SETFL, O_NONBLOCK)
+      }
       (descriptor, writing) = (ends[0], ends[1])
     }
 
@@ -66,6 +75,12 @@
       var byte: UInt8 = 0
       // It fails only if the pipe is full, and then it is readable, too.
       _ = write(writing, &byte, 1)
+    }
+
+    /// Forgets the calls of ``wake()`` so far.
+    func clear() {
+      var bytes = [UInt8](repeating: 0, count: 64)
+      while read(descriptor, &bytes, bytes.count) == bytes.count {}
     }
   }
 #endif

@@ -75,6 +75,8 @@ extension LedgerLaw {
         newest.withLock { newest in newest = max(newest, number ?? .founding) }
         rung.signal()
       }
+      // A ledger notifies others only while it listens.
+      let own = try ledger.listen { _ in }
       for _ in 0..<5 {
         let commit = try ledger.commit()
         // A ring may come for a commit before, so at least one comes for both.
@@ -86,6 +88,7 @@ extension LedgerLaw {
       bell.end()
       bell.end()
       try ledger.commit()
+      own.end()
     },
   ]
 }

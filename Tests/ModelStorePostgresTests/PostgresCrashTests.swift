@@ -143,7 +143,7 @@
       }
       try ledger.commit()
       #expect(rung.wait(timeout: .now() + 60) == .success)
-      let connections = "SELECT count(*) FROM pg_stat_activity WHERE query LIKE 'LISTEN%'"
+      let connections = "SELECT count(*) FROM pg_stat_activity WHERE \(PostgresServer.listens)"
       // The server may still end an earlier connection, or begin this one.
       while try server.execute(connections).integer(0, 0) != 1 {
         _ = try server.execute("SELECT pg_sleep(0.01)")

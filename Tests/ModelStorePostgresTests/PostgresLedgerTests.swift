@@ -50,10 +50,14 @@
         connection: server.connection(host: proxy.directory), store: "trips", limits: Limits())
       #expect(try ledger.found(LedgerWorld.founding(), snapshot: PartsSource([[1]])))
       let notified = Mutex(CommitNumber.founding)
-      let bell = try server.ledger("trips").listen { number in
-        notified.withLock { $0 = number ?? .founding }
-      }
-      defer { bell.end() }
+      // The member's own bell sends its notifications.
+      let bells = [
+        try ledger.listen { _ in },
+        try server.ledger("trips").listen { number in
+          notified.withLock { $0 = number ?? .founding }
+        },
+      ]
+      defer { for bell in bells { bell.end() } }
       for _ in 0..<2 { try ledger.commit() }
       // The notification of the second commit is the last that is sent.
       while notified.withLock({ $0.rawValue }) < 2 {}
@@ -79,10 +83,11 @@
       }
       defer { bell.end() }
       try ledger.commit()
-      // Again, because the connection that notifies may open only now.
+      // Again, because another connection may open only now.
       let ending = """
         SELECT pg_terminate_backend(pid)::text
-        FROM pg_stat_activity WHERE application_name = 'listener' AND query NOT LIKE 'LISTEN%'
+        FROM pg_stat_activity WHERE application_name = 'listener'
+          AND NOT \(PostgresServer.listens)
         """
       while try server.execute(ending).rowCount > 0 {}
       try ledger.commit()

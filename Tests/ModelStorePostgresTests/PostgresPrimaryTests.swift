@@ -196,10 +196,12 @@
       let member = try PostgresLedger(
         connection: server.connection(host: hosts) + " target_session_attrs=any", store: "music")
       let rung = DispatchSemaphore(value: 0)
-      let bell = try member.listen { if $0?.rawValue == 1 { rung.signal() } }
+      let bells = [
+        try member.listen { if $0?.rawValue == 1 { rung.signal() } }, try ledger.listen { _ in },
+      ]
       try ledger.commit([1])
       #expect(rung.wait(timeout: .now() + .seconds(60)) == .success)
-      bell.end()
+      for bell in bells { bell.end() }
     }
 
     /// The server is down at first, or still a standby.

@@ -267,9 +267,12 @@
       throw Failure("No session waits for a standby.")
     }
 
+    /// The condition that a session listens. It may have sent a notification since.
+    static let listens = "(query LIKE 'LISTEN%' OR query LIKE 'SELECT pg_notify(%')"
+
     /// Waits until that many sessions listen, whose notifications are lost otherwise.
     func waitForListeners(_ count: Int) throws {
-      let query = "SELECT 1 FROM pg_stat_activity WHERE query LIKE 'LISTEN%'"
+      let query = "SELECT 1 FROM pg_stat_activity WHERE \(Self.listens)"
       for _ in 0..<5_000 where try execute(query).rowCount >= count { return }
       throw Failure("No session listens.")
     }

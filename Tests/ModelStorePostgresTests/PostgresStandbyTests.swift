@@ -130,7 +130,9 @@
       #expect(try member.standing()?.number == .founding)
       try member.turn(after: .founding, deadline: .seconds(60)).pass()
       let rung = DispatchSemaphore(value: 0)
-      let bell = try member.listen { if $0?.rawValue == 2 { rung.signal() } }
+      let bells = [
+        try member.listen { if $0?.rawValue == 2 { rung.signal() } }, try writer.listen { _ in },
+      ]
       let commits = [try writer.commit([1]), try writer.commit([2])]
       try #require(rung.wait(timeout: .now() + .seconds(60)) == .success)
       PostgresServer.end(standby)
@@ -140,7 +142,7 @@
       turn.pass()
       // A page that ends before the known commit proves nothing.
       expectNoStandby { _ = try member.commits(after: .founding, limit: 1) }
-      bell.end()
+      for bell in bells { bell.end() }
     }
 
     @Test func aFoundingThatDidNotWaitForItsStandbyIsNotConfirmed() throws {
@@ -232,9 +234,11 @@
       #expect(try durability() == .replicated)
       #expect(try writer.standing()?.durability == .replicated)
       let rung = DispatchSemaphore(value: 0)
-      let bell = try reader.listen { if $0?.rawValue == 1 { rung.signal() } }
+      let bells = [
+        try reader.listen { if $0?.rawValue == 1 { rung.signal() } }, try writer.listen { _ in },
+      ]
       _ = try PostgresServer.whenAnswered { try reader.standing() }
-      try server.waitForListeners(1)
+      try server.waitForListeners(bells.count)
       try server.execute("ALTER SYSTEM SET synchronous_commit = local")
       try server.execute("SELECT pg_reload_conf()")
       // Each connection notices it a little later.
@@ -248,7 +252,7 @@
       try writer.commit([1])
       try #require(rung.wait(timeout: .now() + .seconds(60)) == .success)
       expectNoStandby { _ = try reader.commits(after: .founding, limit: 9) }
-      bell.end()
+      for bell in bells { bell.end() }
     }
 
     /// Also between the turn and its commit.
@@ -257,20 +261,21 @@
       let writer = try server.ledger("music")
       let reader = try server.ledger("music", limits: .short)
       let rung = DispatchSemaphore(value: 0)
-      let bell = try reader.listen { if $0?.rawValue == 1 { rung.signal() } }
+      let bells = [
+        try reader.listen { if $0?.rawValue == 1 { rung.signal() } }, try writer.listen { _ in },
+      ]
       _ = try PostgresServer.whenAnswered { try reader.standing() }
-      try server.waitForListeners(1)
+      try server.waitForListeners(bells.count)
       let turn = try #require(
         try writer.turn(after: .founding, deadline: .seconds(60)) as? PostgresTurn)
       #expect(turn.head.durability == .replicated)
       _ = try turn.lease?.connection.run(
         [(.once("SET LOCAL synchronous_commit = local"), [])], until: .now + .seconds(60))
       try turn.append(turn.head.next([1], transaction: .make(first: nil)))
-      // The connection that sends it asks for the standby when it is opened.
       try #require(rung.wait(timeout: .now() + .seconds(60)) == .success)
       PostgresServer.end(standby)
       expectNoStandby { _ = try reader.commits(after: .founding, limit: 9) }
-      bell.end()
+      for bell in bells { bell.end() }
     }
 
     /// A role whose own commits do not wait could otherwise say that a lost commit is there.
