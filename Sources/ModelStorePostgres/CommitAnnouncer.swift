@@ -2,9 +2,9 @@
   internal import ModelStore
   internal import Synchronization
 
-  /// What a ledger's writes tell its doorbell, which notifies other members of the commits on its
-  /// own connection and thread. So no write waits for it, and no further thread or session wakes.
-  /// If no doorbell listens, or the program ends before, members find the commit when they poll.
+  /// Passes a ledger's commits to its doorbell, which notifies other members of them on its own
+  /// connection and thread. So no write waits for that, and no further thread or session wakes. If
+  /// no doorbell listens, or the program ends before, members find the commit when they poll.
   final class CommitAnnouncer: Sendable {
     private let schedule = Mutex(AnnouncementSchedule())
     /// Wakes the doorbell.
@@ -26,17 +26,29 @@
 
     /// What the doorbell has to do now.
     func next() -> AnnouncementSchedule.Step { schedule.withLock { $0.next(at: .now) } }
+
+    /// Takes what still waits, because the doorbell ends.
+    func takeWaiting() -> Announcement? { schedule.withLock { $0.takeWaiting() } }
+
+    /// Takes back what could not be sent.
+    func takeBack(_ announcement: Announcement) {
+      schedule.withLock { $0.takeBack(announcement, at: .now) }
+    }
+
+    /// The doorbell has a new connection, maybe to another server.
+    func noteConnection() { schedule.withLock { $0.noteConnection() } }
   }
 
   /// When a member notifies the others of its commits.
   ///
-  /// A NOTIFY takes the server about as long as a third of a write, and wakes every member. So a
-  /// member sends one within ``pause``, with the number of its newest commit. All members together
-  /// send about as many: after one that is not its own, a member waits, too. It sends none if the
-  /// number is that of a later commit, because members then take its own as well.
+  /// A NOTIFY takes the server about as long as a third of a write, and wakes every member. Alone,
+  /// a member sends at most one in 2 ms, with the number of its newest commit. All members together
+  /// send about as many: after one that is not its own, a member waits, but not longer than 7 ms
+  /// after its commit. It sends none if the number is that of a later commit, because members then
+  /// take its own as well.
   ///
   /// With a standby, a notification also proves that the standby has the commit, for which the
-  /// others would otherwise wait. So each member then counts only its own.
+  /// others would otherwise wait. Then only its own notifications delay a member's next one.
   struct AnnouncementSchedule {
     typealias Time = ContinuousClock.Instant
 
@@ -51,7 +63,7 @@
     enum Step: Equatable {
       case send(Announcement)
       /// Nothing before that time.
-      case look(at: Time)
+      case wait(until: Time)
       /// Nothing until the pipe wakes.
       case sleep
     }
@@ -62,7 +74,7 @@
     private var waiting: (announcement: Announcement, latest: Time)?
     /// Whether the doorbell has to be woken after ``add(_:at:)``.
     private var isAsleep = true
-    /// Whether it looks once more after its own notification.
+    /// Whether it checks once more after its own notification.
     private var expectsMore = false
     /// The latest commit of which this member has sent a notification.
     private var sent: CommitNumber?
@@ -77,18 +89,33 @@
     }
 
     /// Returns what is to be done. After a notification it is asked again without a wake-up, so
-    /// that writes which follow one another wake nobody.
+    /// that writes which follow one another need none.
     mutating func next(at now: Time) -> Step {
       guard waiting != nil || expectsMore else {
         isAsleep = true
         return .sleep
       }
-      if let due, now < due { return .look(at: due) }
+      if let due, now < due { return .wait(until: due) }
       expectsMore = waiting != nil
-      guard let announcement = waiting.take()?.announcement else { return next(at: now) }
+      guard let announcement = takeWaiting() else { return next(at: now) }
       due = now + Self.pause
       sent = announcement.number
       return .send(announcement)
+    }
+
+    mutating func takeWaiting() -> Announcement? { waiting.take()?.announcement }
+
+    /// Takes back what ``next(at:)`` returned, unless a later commit waits.
+    mutating func takeBack(_ announcement: Announcement, at now: Time) {
+      sent = nil
+      isAsleep = false
+      waiting = waiting ?? (announcement, now + Self.delayMax)
+    }
+
+    /// What waits proves nothing about another server.
+    mutating func noteConnection() {
+      guard let old = waiting else { return }
+      waiting = (Announcement(number: old.announcement.number, hash: nil), old.latest)
     }
 
     /// Notes a notification that has come.

@@ -11,8 +11,8 @@
     internal import Darwin
   #endif
 
-  /// Listens on a connection of its own, by a thread of its own, until it is released. There it also
-  /// sends the notifications of this member's commits.
+  /// Listens on a connection of its own, by a thread of its own, until it is released. There it
+  /// also sends the notifications of this member's commits.
   ///
   /// After a lost connection it connects again, with growing pauses, and also if it could not do so
   /// at first. It does so, too, after ``ConnectionLane/Server/breakCount`` has grown, because its
@@ -82,6 +82,7 @@
         pause = min(pause * 2, limits.pauseMax)
         do {
           connection = try connect()
+          announcer.noteConnection()
           ring(nil)
         } catch {
           // The next attempt follows after the pause.
@@ -93,24 +94,25 @@
     ///
     /// - Returns: False when the doorbell has ended.
     private func ring(for connection: PostgresConnection) -> Bool {
+      // Another doorbell of the ledger may have left the next notification to this one.
+      defer { announcer.wakePipe.wake() }
       while connection.breakCount == replicated.server.breakCount {
         var end = ContinuousClock.now + limits.pauseMax
         do {
           switch announcer.next() {
           case .send(let announcement):
-            _ = try connection.run(
-              [(.notify, [.text(channel), .text(announcement.text)])], until: limits.answerTime)
-            // Notifications came before the answer, this one among them.
-            try ringForNotifications(of: connection)
+            try send(announcement, on: connection)
             continue
-          case .look(let time): end = min(time, end)
+          case .wait(let time): end = min(time, end)
           case .sleep: break
           }
           let outcome = SocketWait.wait(
             for: connection.socket, POLLIN, until: end, stop: wakePipe.descriptor,
             wake: announcer.wakePipe.descriptor)
           switch outcome {
-          case .stopped: return false
+          case .stopped:
+            if let announcement = announcer.takeWaiting() { try send(announcement, on: connection) }
+            return false
           case .woken: announcer.wakePipe.clear()
           case .ready: try ringForNotifications(of: connection)
           case .timedOut: break
@@ -120,6 +122,24 @@
         }
       }
       return true
+    }
+
+    /// - Throws: The connection is broken.
+    private func send(_ announcement: Announcement, on connection: PostgresConnection) throws {
+      do {
+        // A poll finds the commit, too, so it is not worth a long wait.
+        _ = try connection.run(
+          [(.notify, [.text(channel), .text(announcement.text)])], until: .now + limits.answer)
+      } catch  where connection.isBroken {
+        announcer.takeBack(announcement)
+        // The other connections may lead to the same server, which does not answer.
+        if connection.breakCount == replicated.server.breakCount { replicated.server.noteBreak() }
+        throw error
+      } catch {
+        // The server refused it, for example because its queue is full. Members poll.
+      }
+      // Notifications came before the answer, this one among them.
+      try ringForNotifications(of: connection)
     }
 
     private func ringForNotifications(of connection: PostgresConnection) throws {

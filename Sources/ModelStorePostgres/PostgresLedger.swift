@@ -34,7 +34,8 @@
     ///     `host=… dbname=…`. It can name several hosts: the first that can write is used. If you
     ///     set `target_session_attrs`, the first that fits, but never a standby.
     ///   - store: The name of the store in the database. It is created when a member founds it.
-    /// - Throws: ``LedgerError/failed(_:)`` if the connection string is malformed.
+    /// - Throws: ``LedgerError/failed(_:)`` if the connection string is malformed, or if the
+    ///   process may open no more files.
     package convenience init(connection: String, store: String) throws {
       try self.init(connection: connection, store: store, limits: Limits())
     }
@@ -47,11 +48,7 @@
       turns = ConnectionLane(string, limits, server)
       reading = ConnectionLane(string, limits, server)
       replicated = ReplicatedCommit(server)
-      do {
-        announcer = try CommitAnnouncer()
-      } catch let failure as PostgresFailure {
-        throw failure.ledgerError
-      }
+      announcer = try CommitAnnouncer()
       standbyCheck = StandbyCheck(reading, limits)
     }
 

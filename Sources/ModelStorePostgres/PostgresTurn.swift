@@ -107,7 +107,9 @@
       guard !connection.takeUnreplicated() else {
         throw LedgerError.outcomeUnknown(commit.transaction)
       }
-      let isCertain = connection.greeting.commitsToStandby
+      // Another server's standby may lack it.
+      let isCertain =
+        connection.greeting.commitsToStandby && connection.breakCount == ledger.server.breakCount
       if isCertain {
         ledger.replicated.note(
           commit.number, commit.hash, isProven: true, connection.breakCount)

@@ -1,4 +1,6 @@
 #if Postgres
+  internal import ModelStore
+
   #if canImport(Glibc)
     internal import Glibc
   #elseif canImport(Musl)
@@ -16,7 +18,7 @@
     /// - Parameters:
     ///   - end: nil for an endless wait.
     ///   - stop: A descriptor that becomes readable to end the wait.
-    ///   - wake: Another one.
+    ///   - wake: One that becomes readable to wake the thread.
     static func wait(
       for socket: Int32, _ events: Int32, until end: ContinuousClock.Instant?, stop: Int32? = nil,
       wake: Int32? = nil
@@ -55,8 +57,7 @@
     init() throws {
       var ends: [Int32] = [-1, -1]
       guard pipe(&ends) == 0 else {
-        throw PostgresFailure(
-          state: "system", text: "A pipe could not be opened: error \(errno).", isFatal: false)
+        throw LedgerError.failed("A pipe could not be opened: error \(errno).")
       }
       for end in ends {
         _ = fcntl(end, F_SETFD, FD_CLOEXEC)

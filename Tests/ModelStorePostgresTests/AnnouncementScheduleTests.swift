@@ -34,14 +34,14 @@
       #expect(next(at: 0) == .sleep)
       #expect(add(commit(1), at: 1))
       #expect(next(at: 1) == .send(commit(1)))
-      // It looks once more without a wake-up.
-      #expect(next(at: 1.5) == .look(at: time(3)))
+      // It checks once more without a wake-up.
+      #expect(next(at: 1.5) == .wait(until: time(3)))
       #expect(next(at: 3) == .sleep)
       #expect(add(commit(2), at: 9))
       #expect(next(at: 9) == .send(commit(2)))
     }
 
-    @Test func commitsThatFollowOneAnotherShareANotificationAndWakeNobody() {
+    @Test func commitsThatFollowOneAnotherShareANotification() {
       #expect(add(commit(1), at: 0))
       #expect(next(at: 0) == .send(commit(1)))
       var steps: [Step] = []
@@ -52,13 +52,13 @@
       }
       #expect(
         steps == [
-          .look(at: time(2)), .look(at: time(2)), .send(commit(4)), .look(at: time(4)),
-          .look(at: time(4)), .look(at: time(4)), .send(commit(8)),
+          .wait(until: time(2)), .wait(until: time(2)), .send(commit(4)), .wait(until: time(4)),
+          .wait(until: time(4)), .wait(until: time(4)), .send(commit(8)),
         ])
     }
 
-    /// The doorbell finds the second commit when it looks for the first.
-    @Test func nobodyIsWokenTwice() {
+    /// The doorbell finds it when it looks for the first.
+    @Test func aSecondCommitNeedsNoWakeUp() {
       #expect(add(commit(1), at: 0))
       #expect(!add(commit(2), at: 0))
       #expect(next(at: 0) == .send(commit(2)))
@@ -69,7 +69,7 @@
       // An idle member does not look for that.
       #expect(next(at: 0) == .sleep)
       #expect(add(commit(2), at: 1))
-      #expect(next(at: 1) == .look(at: time(2.5)))
+      #expect(next(at: 1) == .wait(until: time(2.5)))
       #expect(next(at: 2.5) == .send(commit(2)))
     }
 
@@ -93,9 +93,11 @@
       #expect(add(commit(9), at: 0))
       for number in 1...8 {
         note(commit(Int64(number)), at: Double(number) / 2, delay: 999)
+        // Its own later commits do not change that.
+        #expect(!add(commit(Int64(number) + 9), at: Double(number) / 2))
       }
-      #expect(next(at: 3.9) == .look(at: time(4)))
-      #expect(next(at: 4) == .send(commit(9)))
+      #expect(next(at: 3.9) == .wait(until: time(4)))
+      #expect(next(at: 4) == .send(commit(17)))
     }
 
     /// Others would wait for the standby without it.
@@ -106,6 +108,27 @@
       #expect(!add(commit(3, isCertain: true), at: 1))
       note(commit(4), at: 1, delay: 0)
       #expect(next(at: 3) == .send(commit(3, isCertain: true)))
+    }
+
+    @Test func whatCouldNotBeSentIsSentAgain() {
+      #expect(add(commit(1), at: 0))
+      #expect(next(at: 0) == .send(commit(1)))
+      schedule.takeBack(commit(1), at: time(1))
+      #expect(!add(commit(2), at: 1))
+      schedule.takeBack(commit(1), at: time(1))
+      #expect(next(at: 3) == .send(commit(2)))
+      schedule.takeBack(commit(2), at: time(4))
+      #expect(schedule.takeWaiting() == commit(2))
+      #expect(schedule.takeWaiting() == nil)
+    }
+
+    /// The standby of another server may lack the commit.
+    @Test func onANewConnectionANotificationProvesNothing() {
+      #expect(add(commit(1, isCertain: true), at: 0))
+      schedule.noteConnection()
+      #expect(next(at: 0) == .send(commit(1)))
+      schedule.noteConnection()
+      #expect(next(at: 2) == .sleep)
     }
   }
 #endif

@@ -54,7 +54,7 @@
       let bells = [
         try ledger.listen { _ in },
         try server.ledger("trips").listen { number in
-          notified.withLock { $0 = number ?? .founding }
+          notified.withLock { $0 = max($0, number ?? .founding) }
         },
       ]
       defer { for bell in bells { bell.end() } }
@@ -93,6 +93,31 @@
       try ledger.commit()
       let end = ContinuousClock.now + .seconds(600)
       while count.withLock({ $0 }) == 0 { try #require(ContinuousClock.now < end) }
+    }
+
+    /// For each number, it would take longer than the statement.
+    @Test func theServerPlansAStatementOnce() throws {
+      let ledger = try server.ledger("plans")
+      #expect(try ledger.found(LedgerWorld.founding(), snapshot: PartsSource([[1]])))
+      let connection = try PostgresConnection.open(ledger.string, ledger.limits, for: .ledger)
+      func rows(_ sql: String) throws -> PostgresResult {
+        try connection.run([(.once(sql), [])], until: .now + .seconds(60))[0]
+      }
+      for number in 0..<10 {
+        let arguments: [Argument] = [.text("plans"), .integer(Int64(number))]
+        _ = try connection.run(
+          [(.missed, arguments), (.page, arguments + [.integer(9), .integer(9)])],
+          until: .now + .seconds(60))
+      }
+      let counts = try rows(
+        "SELECT sum(generic_plans)::bigint, sum(custom_plans)::bigint FROM pg_prepared_statements")
+      #expect([counts.integer(0, 0), counts.integer(0, 1)] == [20, 0])
+      for plan in ["ms_missed('plans', 1)", "ms_page('plans', 1, 9, 9)"] {
+        let lines = try rows("EXPLAIN EXECUTE \(plan)")
+        let text = (0..<lines.rowCount).map { lines.text($0, 0) }.joined(separator: "\n")
+        #expect(text.contains("Index Scan using commits_pkey on commits"), "\(text)")
+        #expect(!text.contains("Seq Scan"), "\(text)")
+      }
     }
 
     @Test func storesOfOneDatabaseDoNotWaitForEachOther() throws {

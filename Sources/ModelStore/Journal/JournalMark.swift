@@ -93,7 +93,7 @@ struct JournalMark: Hashable, Sendable {
         ]))
   }
 
-  /// It runs in each transaction, so it is not put together each time.
+  /// Static, because it runs in each transaction.
   private static let insertion = """
     INSERT INTO _ms_journal (layout, entry, c0, c1, c2, c3, c4, c5, c6, c7, c8, c9)
     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)

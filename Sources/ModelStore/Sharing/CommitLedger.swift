@@ -57,8 +57,8 @@ package protocol CommitLedger: Sendable {
 
   /// Calls `ring` soon after each commit, from a thread of the ledger, with the commit's number if
   /// the ledger knows it. It may call twice for one commit, and once for several, and it may miss
-  /// one: poll every 250 ms as well. Others are called for commits of this ledger only while it
-  /// listens itself.
+  /// one: poll every 250 ms as well. A ledger may notify other members only while it listens,
+  /// too.
   func listen(_ ring: @escaping @Sendable (CommitNumber?) -> Void) throws -> any Doorbell
 
   /// Returns the newest snapshot; nil while there is none.

@@ -96,7 +96,7 @@ struct MemberRecord: Hashable, Sendable {
     return connection.changeCount == 1
   }
 
-  /// It runs in each commit, so it is not put together each time.
+  /// Static, because it runs in each commit.
   private static let advanceText =
     "UPDATE main._ms_member SET number = ?, hash = ? WHERE id = 1 AND number = ? AND hash = ?"
 }

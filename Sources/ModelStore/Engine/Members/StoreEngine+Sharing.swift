@@ -188,7 +188,7 @@ extension MemberTurn {
         .unsupportedSchema,
         "A transaction cannot change the schema of a shared store. Nothing was changed.")
     }
-    // No other call can set them.
+    // Only `execute` can run a PRAGMA that sets them.
     if write.access.notes.ranRawSQL { try checkHeaderNumbers(on: write.access.connection) }
     guard write.access.connection.hasUnresolvedReferences else { return }
     throw try OpenWrite.brokenReferences(in: write.access)
