@@ -1,6 +1,8 @@
 #if Postgres
+  import Dispatch
   import LedgerConformance
   import ModelStore
+  import Synchronization
   import Testing
 
   @testable import ModelStorePostgres
@@ -254,6 +256,40 @@
       #expect(try ledger.standing()?.durability == wanted)
       let turn = try ledger.turn(after: .founding, deadline: .seconds(60))
       #expect(turn.head.durability == wanted)
+    }
+
+    /// It needs its connection to be notified by others.
+    @Test func aMemberWhoseNotificationIsRefusedKeepsListening() throws {
+      try server.execute(
+        "CREATE ROLE mute LOGIN", "GRANT USAGE ON SCHEMA modelstore TO mute",
+        "GRANT ALL ON ALL TABLES IN SCHEMA modelstore TO mute",
+        "REVOKE EXECUTE ON FUNCTION pg_notify(text, text) FROM PUBLIC")
+      let other = try server.ledger("mute")
+      #expect(try other.found(LedgerWorld.founding(), snapshot: PartsSource([[1]])))
+      let mute = try PostgresLedger(
+        connection: server.connection(user: "mute") + " application_name=mute", store: "mute")
+      let numbers = Mutex<[CommitNumber?]>([])
+      let rung = DispatchSemaphore(value: 0)
+      let bells = [
+        try mute.listen { number in
+          numbers.withLock { $0.append(number) }
+          rung.signal()
+        },
+        try other.listen { _ in },
+      ]
+      defer { for bell in bells { bell.end() } }
+      try mute.commit()
+      let refused = """
+        SELECT 1 FROM pg_stat_activity WHERE application_name = 'mute'
+          AND query LIKE 'SELECT pg_notify(%' AND state LIKE 'idle%'
+        """
+      while try server.execute(refused).rowCount == 0 {
+        _ = try server.execute("SELECT pg_sleep(0.01)")
+      }
+      let commit = try other.commit()
+      try #require(rung.wait(timeout: .now() + .seconds(60)) == .success)
+      // After a new connection it would ring without a number.
+      #expect(numbers.withLock { $0 } == [commit.number])
     }
   }
 #endif

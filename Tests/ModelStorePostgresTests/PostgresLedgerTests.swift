@@ -1,4 +1,5 @@
 #if Postgres
+  import Dispatch
   import LedgerConformance
   import ModelStore
   import Synchronization
@@ -93,6 +94,29 @@
       try ledger.commit()
       let end = ContinuousClock.now + .seconds(600)
       while count.withLock({ $0 }) == 0 { try #require(ContinuousClock.now < end) }
+    }
+
+    /// Others would find the commit only when they poll.
+    @Test func aBellThatEndsSendsTheNotificationThatWaits() throws {
+      let ledger = try server.ledger("closing")
+      #expect(try ledger.found(LedgerWorld.founding(), snapshot: PartsSource([[1]])))
+      let rung = DispatchSemaphore(value: 0)
+      let newest = Mutex(CommitNumber.founding)
+      let bell = try server.ledger("closing").listen { number in
+        newest.withLock { $0 = max($0, number ?? .founding) }
+        rung.signal()
+      }
+      defer { bell.end() }
+      for _ in 0..<5 {
+        let own = try ledger.listen { _ in }
+        // After the notification of another member, the next one waits.
+        ledger.announcer.note(Announcement(number: .founding, hash: nil))
+        let commit = try ledger.commit()
+        own.end()
+        while newest.withLock({ $0 }) < commit.number {
+          try #require(rung.wait(timeout: .now() + .seconds(60)) == .success)
+        }
+      }
     }
 
     /// For each number, it would take longer than the statement.
