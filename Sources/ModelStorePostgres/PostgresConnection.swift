@@ -199,7 +199,7 @@
         do {
           _ = try readGroup(until: end)
         } catch is PostgresFailure where !isBroken {
-          // A failed statement, for example a notification after a COMMIT that was refused.
+          // A failed statement. Its caller did not wait for the answer.
         }
       }
     }
