@@ -14,9 +14,10 @@
 
     /// Has the doorbell notify members of a commit of this member, soon.
     ///
+    /// - Parameter breakCount: ``ConnectionLane/Server/breakCount`` of the commit's connection.
     /// - Precondition: COMMIT has succeeded.
-    func announce(_ announcement: Announcement) {
-      if schedule.withLock({ $0.add(announcement, at: .now) }) { wakePipe.wake() }
+    func announce(_ announcement: Announcement, _ breakCount: Int) {
+      if schedule.withLock({ $0.add(announcement, breakCount, at: .now) }) { wakePipe.wake() }
     }
 
     /// Notes a notification that has come, which may be this member's own.
@@ -24,19 +25,15 @@
       schedule.withLock { $0.note(announcement, at: .now) }
     }
 
-    /// What the doorbell has to do now.
-    func next() -> AnnouncementSchedule.Step { schedule.withLock { $0.next(at: .now) } }
-
-    /// Takes what still waits, because the doorbell ends.
-    func takeWaiting() -> Announcement? { schedule.withLock { $0.takeWaiting() } }
-
-    /// Takes back what could not be sent.
-    func takeBack(_ announcement: Announcement) {
-      schedule.withLock { $0.takeBack(announcement, at: .now) }
+    /// What the doorbell has to do now on a connection with `breakCount`.
+    func next(_ breakCount: Int) -> AnnouncementSchedule.Step {
+      schedule.withLock { $0.next(breakCount, at: .now) }
     }
 
-    /// The doorbell has a new connection, maybe to another server.
-    func noteConnection() { schedule.withLock { $0.noteConnection() } }
+    /// Takes what still waits, because the doorbell ends.
+    func takeWaiting(_ breakCount: Int) -> Announcement? {
+      schedule.withLock { $0.takeWaiting(breakCount) }
+    }
   }
 
   /// When a member notifies the others of its commits.
@@ -48,7 +45,8 @@
   /// take its own as well.
   ///
   /// With a standby, a notification also proves that the standby has the commit, for which the
-  /// others would otherwise wait. Then only its own notifications delay a member's next one.
+  /// others would otherwise wait. Then only its own notifications delay a member's next one. Sent
+  /// to another server, it proves nothing: that server's standby may lack the commit.
   struct AnnouncementSchedule {
     typealias Time = ContinuousClock.Instant
 
@@ -70,9 +68,10 @@
 
     /// When the next notification may be sent; nil for at once.
     private var due: Time?
-    /// The newest commit of which no member is notified yet, and until when it is put off at most.
-    private var waiting: (announcement: Announcement, latest: Time)?
-    /// Whether the doorbell has to be woken after ``add(_:at:)``.
+    /// The newest commit of which no member is notified yet, its connection's
+    /// ``ConnectionLane/Server/breakCount``, and until when it is put off at most.
+    private var waiting: (announcement: Announcement, breakCount: Int, latest: Time)?
+    /// Whether the doorbell has to be woken after ``add(_:_:at:)``.
     private var isAsleep = true
     /// Whether it checks once more after its own notification.
     private var expectsMore = false
@@ -82,40 +81,31 @@
     /// Adds a commit of this member.
     ///
     /// - Returns: Whether the doorbell has to be woken.
-    mutating func add(_ announcement: Announcement, at now: Time) -> Bool {
-      waiting = (announcement, waiting?.latest ?? max(due ?? now, now) + Self.delayMax)
+    mutating func add(_ announcement: Announcement, _ breakCount: Int, at now: Time) -> Bool {
+      let latest = waiting?.latest ?? max(due ?? now, now) + Self.delayMax
+      waiting = (announcement, breakCount, latest)
       defer { isAsleep = false }
       return isAsleep
     }
 
     /// Returns what is to be done. After a notification it is asked again without a wake-up, so
     /// that writes which follow one another need none.
-    mutating func next(at now: Time) -> Step {
+    mutating func next(_ breakCount: Int, at now: Time) -> Step {
       guard waiting != nil || expectsMore else {
         isAsleep = true
         return .sleep
       }
       if let due, now < due { return .wait(until: due) }
       expectsMore = waiting != nil
-      guard let announcement = takeWaiting() else { return next(at: now) }
+      guard let announcement = takeWaiting(breakCount) else { return next(breakCount, at: now) }
       due = now + Self.pause
       sent = announcement.number
       return .send(announcement)
     }
 
-    mutating func takeWaiting() -> Announcement? { waiting.take()?.announcement }
-
-    /// Takes back what ``next(at:)`` returned, unless a later commit waits.
-    mutating func takeBack(_ announcement: Announcement, at now: Time) {
-      sent = nil
-      isAsleep = false
-      waiting = waiting ?? (announcement, now + Self.delayMax)
-    }
-
-    /// What waits proves nothing about another server.
-    mutating func noteConnection() {
-      guard let old = waiting else { return }
-      waiting = (Announcement(number: old.announcement.number, hash: nil), old.latest)
+    mutating func takeWaiting(_ breakCount: Int) -> Announcement? {
+      guard let (announcement, own, _) = waiting.take() else { return nil }
+      return own == breakCount ? announcement : Announcement(number: announcement.number, hash: nil)
     }
 
     /// Notes a notification that has come.

@@ -156,8 +156,14 @@
           guard !found.isFatal, PQstatus(handle) == CONNECTION_OK else { throw broken(found) }
           failure = failure ?? redacted(found)
         }
-        guard !awaited.isEmpty else { throw broken(.lost("PostgreSQL sent an unexpected answer.")) }
-        switch awaited.removeFirst() {
+        guard let answer = awaited.first else { throw unexpected }
+        if case .endOfGroup = answer, result.status != PGRES_PIPELINE_SYNC {
+          // What the end of the group does failed, after all of its statements.
+          guard result.failure != nil else { throw unexpected }
+          continue
+        }
+        awaited.removeFirst()
+        switch answer {
         case .endOfGroup:
           if let failure { throw failure }
           return results
@@ -306,6 +312,10 @@
 
     private func brokenNow() -> PostgresFailure {
       broken(.lost(String(cString: PQerrorMessage(handle)).firstLine))
+    }
+
+    private var unexpected: PostgresFailure {
+      broken(.lost("PostgreSQL sent an unexpected answer."))
     }
 
     private func broken(_ failure: PostgresFailure) -> PostgresFailure {

@@ -82,7 +82,6 @@
         pause = min(pause * 2, limits.pauseMax)
         do {
           connection = try connect()
-          announcer.noteConnection()
           ring(nil)
         } catch {
           // The next attempt follows after the pause.
@@ -99,9 +98,11 @@
       while connection.breakCount == replicated.server.breakCount {
         var end = ContinuousClock.now + limits.pauseMax
         do {
-          switch announcer.next() {
+          switch announcer.next(connection.breakCount) {
           case .send(let announcement):
             try send(announcement, on: connection)
+            // Notifications came before the answer, this one among them.
+            try ringForNotifications(of: connection)
             continue
           case .wait(let time): end = min(time, end)
           case .sleep: break
@@ -111,7 +112,8 @@
             wake: announcer.wakePipe.descriptor)
           switch outcome {
           case .stopped:
-            if let announcement = announcer.takeWaiting() { try send(announcement, on: connection) }
+            let announcement = announcer.takeWaiting(connection.breakCount)
+            if let announcement { try send(announcement, on: connection) }
             return false
           case .woken: announcer.wakePipe.clear()
           case .ready: try ringForNotifications(of: connection)
@@ -124,22 +126,15 @@
       return true
     }
 
-    /// - Throws: The connection is broken.
+    /// - Throws: The connection is broken. Members poll.
     private func send(_ announcement: Announcement, on connection: PostgresConnection) throws {
       do {
         // A poll finds the commit, too, so it is not worth a long wait.
         _ = try connection.run(
           [(.notify, [.text(channel), .text(announcement.text)])], until: .now + limits.answer)
-      } catch  where connection.isBroken {
-        announcer.takeBack(announcement)
-        // The other connections may lead to the same server, which does not answer.
-        if connection.breakCount == replicated.server.breakCount { replicated.server.noteBreak() }
-        throw error
-      } catch {
+      } catch  where !connection.isBroken {
         // The server refused it, for example because its queue is full. Members poll.
       }
-      // Notifications came before the answer, this one among them.
-      try ringForNotifications(of: connection)
     }
 
     private func ringForNotifications(of connection: PostgresConnection) throws {

@@ -107,15 +107,14 @@
       guard !connection.takeUnreplicated() else {
         throw LedgerError.outcomeUnknown(commit.transaction)
       }
-      // Another server's standby may lack it.
-      let isCertain =
-        connection.greeting.commitsToStandby && connection.breakCount == ledger.server.breakCount
+      let isCertain = connection.greeting.commitsToStandby
       if isCertain {
         ledger.replicated.note(
           commit.number, commit.hash, isProven: true, connection.breakCount)
       }
       ledger.announcer.announce(
-        Announcement(number: commit.number, hash: isCertain ? commit.hash : nil))
+        Announcement(number: commit.number, hash: isCertain ? commit.hash : nil),
+        connection.breakCount)
     }
 
     private func arguments(of commit: LedgerCommit) throws -> [Argument] {

@@ -16,10 +16,10 @@
     }
 
     private func add(_ commit: Announcement, at milliseconds: Double) -> Bool {
-      schedule.add(commit, at: time(milliseconds))
+      schedule.add(commit, 1, at: time(milliseconds))
     }
 
-    private func next(at milliseconds: Double) -> Step { schedule.next(at: time(milliseconds)) }
+    private func next(at milliseconds: Double) -> Step { schedule.next(1, at: time(milliseconds)) }
 
     private func note(_ commit: Announcement, at milliseconds: Double, delay: Int) {
       schedule.note(commit, at: time(milliseconds), delay: delay)
@@ -110,25 +110,15 @@
       #expect(next(at: 3) == .send(commit(3, isCertain: true)))
     }
 
-    @Test func whatCouldNotBeSentIsSentAgain() {
-      #expect(add(commit(1), at: 0))
-      #expect(next(at: 0) == .send(commit(1)))
-      schedule.takeBack(commit(1), at: time(1))
-      #expect(!add(commit(2), at: 1))
-      schedule.takeBack(commit(1), at: time(1))
-      #expect(next(at: 3) == .send(commit(2)))
-      schedule.takeBack(commit(2), at: time(4))
-      #expect(schedule.takeWaiting() == commit(2))
-      #expect(schedule.takeWaiting() == nil)
-    }
-
     /// The standby of another server may lack the commit.
-    @Test func onANewConnectionANotificationProvesNothing() {
+    @Test func onAnotherConnectionANotificationProvesNothing() {
       #expect(add(commit(1, isCertain: true), at: 0))
-      schedule.noteConnection()
-      #expect(next(at: 0) == .send(commit(1)))
-      schedule.noteConnection()
-      #expect(next(at: 2) == .sleep)
+      #expect(schedule.next(2, at: time(0)) == .send(commit(1)))
+      #expect(!add(commit(2, isCertain: true), at: 1))
+      #expect(schedule.takeWaiting(2) == commit(2))
+      #expect(schedule.takeWaiting(2) == nil)
+      #expect(!add(commit(3, isCertain: true), at: 1))
+      #expect(schedule.takeWaiting(1) == commit(3, isCertain: true))
     }
   }
 #endif

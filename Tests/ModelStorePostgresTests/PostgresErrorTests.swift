@@ -283,13 +283,28 @@
         SELECT 1 FROM pg_stat_activity WHERE application_name = 'mute'
           AND query LIKE 'SELECT pg_notify(%' AND state LIKE 'idle%'
         """
-      while try server.execute(refused).rowCount == 0 {
-        _ = try server.execute("SELECT pg_sleep(0.01)")
-      }
+      let end = ContinuousClock.now + .seconds(60)
+      while try server.execute(refused).rowCount == 0 { try #require(ContinuousClock.now < end) }
       let commit = try other.commit()
       try #require(rung.wait(timeout: .now() + .seconds(60)) == .success)
       // After a new connection it would ring without a number.
       #expect(numbers.withLock { $0 } == [commit.number])
+    }
+
+    /// The end of a group commits it, if no statement does.
+    @Test func aFailureAtTheEndOfAGroupIsThatGroups() throws {
+      let ledger = try server.ledger("known")
+      let connection = try PostgresConnection.open(ledger.string, ledger.limits, for: .records)
+      func run(_ sql: String) throws -> PostgresResult {
+        try connection.run([(.once(sql), [])], until: .now + .seconds(60))[0]
+      }
+      _ = try run("CREATE TEMPORARY TABLE late (id integer UNIQUE DEFERRABLE INITIALLY DEFERRED)")
+      let failure = #expect(throws: PostgresFailure.self) {
+        try run("INSERT INTO late VALUES (1), (1)")
+      }
+      #expect(failure?.state == "23505")
+      #expect(try run("SELECT 7").integer(0, 0) == 7)
+      #expect(try run("SELECT count(*) FROM late").integer(0, 0) == 0)
     }
   }
 #endif
