@@ -27,7 +27,7 @@
       listening = Listening(
         string: ledger.string, limits: ledger.limits, channel: ledger.channel,
         replicated: ledger.replicated, announcer: ledger.announcer, ring: ring,
-        wakePipe: try WakePipe())
+        endPipe: try WakePipe())
       let connection: PostgresConnection?
       do {
         connection = try listening.connect()
@@ -44,7 +44,7 @@
 
     deinit { end() }
 
-    func end() { listening.wakePipe.wake() }
+    func end() { listening.endPipe.wake() }
   }
 
   /// What the thread of a doorbell does. It does not keep the doorbell.
@@ -55,11 +55,11 @@
     let replicated: ReplicatedCommit
     let announcer: CommitAnnouncer
     let ring: @Sendable (CommitNumber?) -> Void
-    let wakePipe: WakePipe
+    let endPipe: WakePipe
 
     func connect() throws -> PostgresConnection {
       let connection = try replicated.server.open(
-        string, limits, for: .ledger, stop: wakePipe.descriptor)
+        string, limits, for: .ledger, stop: endPipe.descriptor)
       do {
         // The channel has only letters, digits and an underscore.
         _ = try connection.run([(.once("LISTEN \(channel)"), [])], until: limits.answerTime)
@@ -93,8 +93,6 @@
     ///
     /// - Returns: False when the doorbell has ended.
     private func ring(for connection: PostgresConnection) -> Bool {
-      // Another doorbell of the ledger may have left the next notification to this one.
-      defer { announcer.wakePipe.wake() }
       while connection.breakCount == replicated.server.breakCount {
         var end = ContinuousClock.now + limits.pauseMax
         do {
@@ -108,7 +106,7 @@
           case .sleep: break
           }
           let outcome = SocketWait.wait(
-            for: connection.socket, POLLIN, until: end, stop: wakePipe.descriptor,
+            for: connection.socket, POLLIN, until: end, stop: endPipe.descriptor,
             wake: announcer.wakePipe.descriptor)
           switch outcome {
           case .stopped:
@@ -132,7 +130,7 @@
         // A poll finds the commit, too, so it is not worth a long wait.
         _ = try connection.run(
           [(.notify, [.text(channel), .text(announcement.text)])], until: .now + limits.answer)
-      } catch  where !connection.isBroken {
+      } catch is PostgresFailure where !connection.isBroken {
         // The server refused it, for example because its queue is full. Members poll.
       }
     }
@@ -152,7 +150,7 @@
     }
 
     private func isEnded(within pause: Duration) -> Bool {
-      SocketWait.wait(for: wakePipe.descriptor, POLLIN, until: .now + pause) == .ready
+      SocketWait.wait(for: endPipe.descriptor, POLLIN, until: .now + pause) == .ready
     }
   }
 #endif

@@ -57,8 +57,8 @@
     /// Makes the server plan each statement once. Otherwise it plans those that compare a commit's
     /// number for each run, which takes longer than running them
     /// (<https://www.postgresql.org/docs/15/sql-prepare.html>, Notes). A kept plan assumes that a
-    /// third of the commits match. So scans of the whole table are turned off, bitmaps, after which
-    /// the rows would be sorted, and compiling the plan.
+    /// third of the commits match. So three things are turned off: scans of the whole table,
+    /// bitmaps, after which the rows would be sorted, and the compilation of plans.
     static let keepPlans = once(
       """
       SELECT set_config('plan_cache_mode', 'force_generic_plan', false),

@@ -67,7 +67,7 @@ extension LedgerLaw {
       // It may have asked after the commit, too; with the lock it cannot ask too early.
       try waiting.join()
     },
-    LedgerLaw("a bell rings after each commit, until it ends") { world in
+    LedgerLaw("a bell rings after each commit, and may be ended twice") { world in
       let ledger = try world.founded()
       let rung = DispatchSemaphore(value: 0)
       let newest = Mutex(CommitNumber.founding)

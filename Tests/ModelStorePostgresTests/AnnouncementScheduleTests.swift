@@ -21,7 +21,7 @@
 
     private func next(at milliseconds: Double) -> Step { schedule.next(1, at: time(milliseconds)) }
 
-    private func note(_ commit: Announcement, at milliseconds: Double, delay: Int) {
+    private func note(_ commit: Announcement, at milliseconds: Double, delay: Duration) {
       schedule.note(commit, at: time(milliseconds), delay: delay)
     }
 
@@ -65,7 +65,7 @@
     }
 
     @Test func afterTheNotificationOfAnotherMemberItWaits() {
-      note(commit(1), at: 0, delay: 500)
+      note(commit(1), at: 0, delay: .microseconds(500))
       // An idle member does not look for that.
       #expect(next(at: 0) == .sleep)
       #expect(add(commit(2), at: 1))
@@ -75,7 +75,7 @@
 
     @Test func theNotificationOfALaterCommitReplacesItsOwn() {
       #expect(add(commit(1), at: 0))
-      note(commit(2), at: 0, delay: 0)
+      note(commit(2), at: 0, delay: .zero)
       #expect(next(at: 0) == .sleep)
       #expect(add(commit(3), at: 5))
       #expect(next(at: 5) == .send(commit(3)))
@@ -84,7 +84,7 @@
     @Test func itsOwnNotificationChangesNothing() {
       #expect(add(commit(1), at: 0))
       #expect(next(at: 0) == .send(commit(1)))
-      note(commit(1), at: 1, delay: 999)
+      note(commit(1), at: 1, delay: .microseconds(999))
       #expect(!add(commit(2), at: 1))
       #expect(next(at: 2) == .send(commit(2)))
     }
@@ -92,7 +92,7 @@
     @Test func othersPutANotificationOffFor4MillisecondsAtMost() {
       #expect(add(commit(9), at: 0))
       for number in 1...8 {
-        note(commit(Int64(number)), at: Double(number) / 2, delay: 999)
+        note(commit(Int64(number)), at: Double(number) / 2, delay: .microseconds(999))
         // Its own later commits do not change that.
         #expect(!add(commit(Int64(number) + 9), at: Double(number) / 2))
       }
@@ -103,10 +103,10 @@
     /// Others would wait for the standby without it.
     @Test func aNotificationThatProvesACommitIsNotLeftOut() {
       #expect(add(commit(1, isCertain: true), at: 0))
-      note(commit(2, isCertain: true), at: 0, delay: 999)
+      note(commit(2, isCertain: true), at: 0, delay: .microseconds(999))
       #expect(next(at: 0) == .send(commit(1, isCertain: true)))
       #expect(!add(commit(3, isCertain: true), at: 1))
-      note(commit(4), at: 1, delay: 0)
+      note(commit(4), at: 1, delay: .zero)
       #expect(next(at: 3) == .send(commit(3, isCertain: true)))
     }
 

@@ -29,7 +29,7 @@ struct MigrationLedger {
       """)
   }
 
-  /// Returns the applied migrations, in the order of versions; empty if there is no ledger yet.
+  /// Returns the applied migrations, in the order of versions; empty while the file has none.
   ///
   /// - Parameter version: The only one to read; nil for all.
   /// - Throws: ``StoreError`` with code `newerFormat` if this library cannot read the ledger.
@@ -86,8 +86,8 @@ struct MigrationLedger {
   ///
   /// - Parameters:
   ///   - duration: How long it ran; nil if it did not run.
-  ///   - replaced: Versions for which it stands, besides those that it declares. The entries of all
-  ///     of them are removed.
+  ///   - replaced: More versions for which it stands than those that it declares. The entries of
+  ///     all of them are removed.
   func record(
     _ migration: Migration, as kind: AppliedMigration.Kind = .run, taking duration: Duration? = nil,
     replacing replaced: [Int64] = []

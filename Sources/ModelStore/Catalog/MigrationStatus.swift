@@ -3,9 +3,9 @@ package struct MigrationStatus: Hashable, Sendable {
   package enum State: Hashable, Sendable {
     /// The file had it, and the declaration is the same.
     case applied
-    /// The file has not had it yet.
+    /// It is still to be applied to the file.
     case pending
-    /// The file has not had it, but had a later one before. Opening throws `migrationConflict`.
+    /// It was not applied to the file, but a later one was. Opening throws `migrationConflict`.
     case late
     /// The file had it, and the program does not declare it.
     case missing
@@ -22,7 +22,7 @@ package struct MigrationStatus: Hashable, Sendable {
   package let state: State
   /// The declaration; nil if the program lacks it.
   package let declared: Migration?
-  /// What the ledger has; nil if the file has not had it.
+  /// What the ledger has; nil if it was not applied to the file.
   package let applied: AppliedMigration?
   /// Whether the file or the program says how to take it back.
   package let isReversible: Bool

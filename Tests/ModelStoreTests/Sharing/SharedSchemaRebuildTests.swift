@@ -86,15 +86,22 @@ import Testing
 
   /// The ledger has everything of the file, which has the schema from before the change. The change
   /// comes before the file has followed the ledger, after that, or during the comparison.
-  @Test(arguments: [MemoryLedger.Step.commits, .hash, .standing])
-  func aChangeDuringTheCheckOfAFileIsNoReasonToKeepIt(_ step: MemoryLedger.Step) throws {
-    let change = Mutex<(@Sendable () throws -> Void)?>(nil)
+  @Test(arguments: [(MemoryLedger.Step.commits, 1), (.hash, 1), (.commits, 2)])
+  func aChangeDuringTheCheckOfAFileIsNoReasonToKeepIt(
+    _ step: MemoryLedger.Step, _ place: Int
+  ) throws {
+    let change = Mutex<(place: Int, work: @Sendable () throws -> Void)?>(nil)
     let ledger = MemoryLedger { reached in
-      if reached == step { try change.withLock({ $0.take() })?() }
+      guard reached == step else { return }
+      let due = change.withLock { change in
+        change?.place -= 1
+        return change?.place == 0 ? change.take() : nil
+      }
+      try due?.work()
     }
     let (world, members) = try World.started(ledger)
     for member in members { member.close() }
-    change.withLock { $0 = { try world.open(0, version: 2).close() } }
+    change.withLock { $0 = (place, { try world.open(0, version: 2).close() }) }
     let store = try world.open(1, version: 2)
     #expect(change.withLock { $0 == nil })
     #expect(try world.rows(store) == World.sized)
